@@ -1,0 +1,359 @@
+// Polynomials over atoms. A monomial is a sorted list of atom keys (with repetition); a polynomial maps monomials to
+// non-zero coefficients. Atom keys are their printed form, which is canonical because their arguments are: equal atoms have
+// equal keys. The empty monomial is the constant term.
+#include "lppool/graph/dim.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <set>
+
+#include "lppool/base/checked.h"
+
+namespace lppool {
+namespace {
+
+enum class AtomKind { kSymbol, kFloorDiv, kMin, kMax };
+
+}  // namespace
+
+struct DimAtom;
+using AtomPtr = std::shared_ptr<const DimAtom>;
+using Monomial = std::vector<std::string>;
+
+struct Dim::Poly {
+  std::map<Monomial, std::int64_t> terms;
+  std::map<std::string, AtomPtr> atoms;  // every atom that occurs in terms
+};
+
+struct DimAtom {
+  AtomKind kind;
+  std::string name;  // kSymbol
+  Dim a, b;          // arguments of the others
+};
+
+struct DimAccess {
+  static const Dim::Poly* poly(const Dim& d) { return d.poly_.get(); }
+  static Dim make(Dim::Poly poly) {
+    std::erase_if(poly.terms, [](const auto& term) { return term.second == 0; });
+    if (poly.terms.size() > Dim::kMaxTerms) return {};
+    std::set<std::string> used;
+    for (const auto& [monomial, coefficient] : poly.terms) used.insert(monomial.begin(), monomial.end());
+    std::erase_if(poly.atoms, [&](const auto& atom) { return !used.contains(atom.first); });
+    return Dim(std::make_shared<const Dim::Poly>(std::move(poly)));
+  }
+  static Dim atom(std::string key, DimAtom atom) {
+    Dim::Poly poly;
+    poly.terms[{key}] = 1;
+    poly.atoms[key] = std::make_shared<const DimAtom>(std::move(atom));
+    return Dim(std::make_shared<const Dim::Poly>(std::move(poly)));
+  }
+};
+
+Dim::Dim(std::int64_t value) {
+  Poly poly;
+  if (value != 0) poly.terms[{}] = value;
+  poly_ = std::make_shared<const Poly>(std::move(poly));
+}
+
+Dim Dim::symbol(std::string_view name) {
+  return DimAccess::atom(std::string(name), {AtomKind::kSymbol, std::string(name), {}, {}});
+}
+
+std::optional<std::int64_t> Dim::value() const {
+  if (!poly_) return std::nullopt;
+  if (poly_->terms.empty()) return 0;
+  if (poly_->terms.size() == 1 && poly_->terms.begin()->first.empty()) return poly_->terms.begin()->second;
+  return std::nullopt;
+}
+
+bool same(const Dim& a, const Dim& b) { return a.poly_ && b.poly_ && (a.poly_ == b.poly_ || a.poly_->terms == b.poly_->terms); }
+
+namespace {
+
+// a + factor * b
+Dim combine(const Dim& a, const Dim& b, std::int64_t factor) {
+  const auto* pa = DimAccess::poly(a);
+  const auto* pb = DimAccess::poly(b);
+  if (!pa || !pb) return {};
+  Dim::Poly result = *pa;
+  result.atoms.insert(pb->atoms.begin(), pb->atoms.end());
+  for (const auto& [monomial, coefficient] : pb->terms) {
+    const auto scaled = checked_mul(coefficient, factor);
+    if (!scaled) return {};
+    const auto sum = checked_add(result.terms[monomial], *scaled);
+    if (!sum) return {};
+    result.terms[monomial] = *sum;
+  }
+  return DimAccess::make(std::move(result));
+}
+
+bool all_multiples(const Dim::Poly& poly, std::int64_t divisor) {
+  return std::ranges::all_of(poly.terms, [&](const auto& term) { return term.second % divisor == 0; });
+}
+
+Dim exact_div(const Dim::Poly& poly, std::int64_t divisor) {
+  Dim::Poly result = poly;
+  for (auto& term : result.terms) term.second /= divisor;
+  return DimAccess::make(std::move(result));
+}
+
+// a / b as a polynomial where b is a single monomial dividing every term of a; unknown otherwise.
+Dim monomial_div(const Dim::Poly& a, const Dim::Poly& b) {
+  if (b.terms.size() != 1) return {};
+  const auto& [divisor, coefficient] = *b.terms.begin();
+  Dim::Poly result;
+  result.atoms = a.atoms;
+  for (const auto& [monomial, c] : a.terms) {
+    if (c % coefficient != 0 || !std::includes(monomial.begin(), monomial.end(), divisor.begin(), divisor.end())) return {};
+    Monomial rest;
+    std::set_difference(monomial.begin(), monomial.end(), divisor.begin(), divisor.end(), std::back_inserter(rest));
+    result.terms[rest] = c / coefficient;
+  }
+  return DimAccess::make(std::move(result));
+}
+
+}  // namespace
+
+Dim operator+(const Dim& a, const Dim& b) { return combine(a, b, 1); }
+Dim operator-(const Dim& a, const Dim& b) { return combine(a, b, -1); }
+
+Dim operator*(const Dim& a, const Dim& b) {
+  if (a.is(0) || b.is(0)) return Dim(0);
+  if (!a.poly_ || !b.poly_) return {};
+  if (a.poly_->terms.size() * b.poly_->terms.size() > Dim::kMaxTerms * 4) return {};
+  Dim::Poly result;
+  result.atoms = a.poly_->atoms;
+  result.atoms.insert(b.poly_->atoms.begin(), b.poly_->atoms.end());
+  for (const auto& [ma, ca] : a.poly_->terms) {
+    for (const auto& [mb, cb] : b.poly_->terms) {
+      Monomial product;
+      std::merge(ma.begin(), ma.end(), mb.begin(), mb.end(), std::back_inserter(product));
+      const auto c = checked_mul(ca, cb);
+      const auto sum = c ? checked_add(result.terms[product], *c) : std::nullopt;
+      if (!sum) return {};
+      result.terms[product] = *sum;
+    }
+  }
+  return DimAccess::make(std::move(result));
+}
+
+Dim floor_div(const Dim& a, const Dim& b) {
+  if (!a.poly_ || !b.poly_) return {};
+  const auto divisor = b.value();
+  if (divisor && *divisor <= 0) return {};
+  if (divisor == 1) return a;
+  if (divisor) {
+    if (const auto value = a.value()) return Dim(floor_div(*value, *divisor));
+    if (all_multiples(*a.poly_, *divisor)) return exact_div(*a.poly_, *divisor);
+    // Terms whose coefficient the divisor divides come out: floor((4H + k)/4) = H + floor(k/4).
+    Dim::Poly outside, inside = *a.poly_;
+    outside.atoms = a.poly_->atoms;
+    for (auto& [monomial, c] : inside.terms) {
+      const std::int64_t multiple = monomial.empty() ? floor_div(c, *divisor) : (c % *divisor == 0 ? c / *divisor : 0);
+      if (multiple != 0) {
+        outside.terms[monomial] = multiple;
+        c -= multiple * *divisor;
+      }
+    }
+    const Dim rest = DimAccess::make(std::move(inside));
+    const Dim whole = DimAccess::make(std::move(outside));
+    if (const auto value = rest.value()) return whole + Dim(floor_div(*value, *divisor));
+    return whole + DimAccess::atom(fmt::format("floor(({})/{})", rest.to_string(), *divisor),
+                                   {AtomKind::kFloorDiv, {}, rest, b});
+  }
+  if (same(a, b)) return Dim(1);
+  if (const Dim exact = monomial_div(*a.poly_, *b.poly_); exact.known()) return exact;
+  return DimAccess::atom(fmt::format("floor(({})/({}))", a.to_string(), b.to_string()), {AtomKind::kFloorDiv, {}, a, b});
+}
+
+Dim ceil_div(const Dim& a, const Dim& b) {
+  const auto divisor = b.value();
+  if (divisor && *divisor > 0) {
+    if (const auto value = a.value()) return Dim(ceil_div(*value, *divisor));
+    return floor_div(a + Dim(*divisor - 1), b);
+  }
+  return floor_div(a + b - Dim(1), b);
+}
+
+namespace {
+
+Dim extreme(const Dim& a, const Dim& b, bool maximum) {
+  if (!a.known() || !b.known()) return {};
+  if (const auto difference = (a - b).value()) return (*difference >= 0) == maximum ? a : b;
+  std::string x = a.to_string(), y = b.to_string();
+  const bool swap = y < x;
+  if (swap) std::swap(x, y);
+  return DimAccess::atom(fmt::format("{}({}, {})", maximum ? "max" : "min", x, y),
+                         {maximum ? AtomKind::kMax : AtomKind::kMin, {}, swap ? b : a, swap ? a : b});
+}
+
+}  // namespace
+
+Dim min(const Dim& a, const Dim& b) { return extreme(a, b, false); }
+Dim max(const Dim& a, const Dim& b) { return extreme(a, b, true); }
+
+Dim Dim::substitute(const std::map<std::string, Dim>& values) const {
+  if (!poly_) return {};
+  std::map<std::string, Dim> replaced;
+  for (const auto& [key, atom] : poly_->atoms) {
+    switch (atom->kind) {
+      case AtomKind::kSymbol: {
+        const auto found = values.find(atom->name);
+        replaced[key] = found == values.end() ? Dim::symbol(atom->name) : found->second;
+        break;
+      }
+      case AtomKind::kFloorDiv: replaced[key] = floor_div(atom->a.substitute(values), atom->b.substitute(values)); break;
+      case AtomKind::kMin: replaced[key] = min(atom->a.substitute(values), atom->b.substitute(values)); break;
+      case AtomKind::kMax: replaced[key] = max(atom->a.substitute(values), atom->b.substitute(values)); break;
+    }
+  }
+  Dim result(0);
+  for (const auto& [monomial, coefficient] : poly_->terms) {
+    Dim product(coefficient);
+    for (const std::string& key : monomial) product = product * replaced[key];
+    result = result + product;
+  }
+  return result;
+}
+
+std::vector<std::string> Dim::symbols() const {
+  std::set<std::string> found;
+  if (poly_) {
+    for (const auto& [key, atom] : poly_->atoms) {
+      if (atom->kind == AtomKind::kSymbol) {
+        found.insert(atom->name);
+        continue;
+      }
+      for (const Dim& part : {atom->a, atom->b}) {
+        for (auto& symbol : part.symbols()) found.insert(symbol);
+      }
+    }
+  }
+  return {found.begin(), found.end()};
+}
+
+std::string Dim::to_string() const {
+  if (!poly_) return "?";
+  if (poly_->terms.empty()) return "0";
+  // Highest degree first, constant last, as people write polynomials.
+  std::vector<std::pair<Monomial, std::int64_t>> ordered(poly_->terms.begin(), poly_->terms.end());
+  std::ranges::stable_sort(ordered, [](const auto& x, const auto& y) { return x.first.size() > y.first.size(); });
+  std::string text;
+  for (const auto& [monomial, coefficient] : ordered) {
+    const bool negative = coefficient < 0;
+    text += text.empty() ? (negative ? "-" : "") : (negative ? " - " : " + ");
+    const auto magnitude = negative ? 0 - static_cast<std::uint64_t>(coefficient) : static_cast<std::uint64_t>(coefficient);
+    if (monomial.empty()) {
+      text += fmt::format("{}", magnitude);
+    } else {
+      if (magnitude != 1) text += fmt::format("{}*", magnitude);
+      text += fmt::format("{}", fmt::join(monomial, "*"));
+    }
+  }
+  return text;
+}
+
+namespace {
+
+// Recursive descent over the grammar of to_string(); gives up (nullopt) on anything else.
+class Parser {
+ public:
+  explicit Parser(std::string_view text) : text_(text) {}
+  std::optional<Dim> parse() {
+    const auto result = sum();
+    skip();
+    return result && position_ == text_.size() ? result : std::nullopt;
+  }
+
+ private:
+  void skip() {
+    while (position_ < text_.size() && text_[position_] == ' ') ++position_;
+  }
+  bool take(char c) {
+    skip();
+    if (position_ >= text_.size() || text_[position_] != c) return false;
+    ++position_;
+    return true;
+  }
+  std::optional<Dim> sum() {
+    if (++depth_ > 64) return std::nullopt;
+    auto left = take('-') ? negate(product()) : product();
+    while (left) {
+      if (take('+')) left = apply(left, product(), [](const Dim& a, const Dim& b) { return a + b; });
+      else if (take('-')) left = apply(left, product(), [](const Dim& a, const Dim& b) { return a - b; });
+      else break;
+    }
+    --depth_;
+    return left;
+  }
+  std::optional<Dim> product() {
+    auto left = factor();
+    while (left) {
+      if (take('*')) left = apply(left, factor(), [](const Dim& a, const Dim& b) { return a * b; });
+      else if (take('/')) left = apply(left, factor(), [](const Dim& a, const Dim& b) { return floor_div(a, b); });
+      else break;
+    }
+    return left;
+  }
+  std::optional<Dim> factor() {
+    skip();
+    if (take('(')) {
+      auto inner = sum();
+      return inner && take(')') ? inner : std::nullopt;
+    }
+    std::size_t end = position_;
+    while (end < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[end])) || text_[end] == '_' ||
+                                  text_[end] == '.' || text_[end] == ':' || static_cast<unsigned char>(text_[end]) > 127)) {
+      ++end;
+    }
+    const std::string_view word = text_.substr(position_, end - position_);
+    if (word.empty()) return std::nullopt;
+    position_ = end;
+    if (std::isdigit(static_cast<unsigned char>(word[0]))) {
+      std::int64_t number = 0;
+      const auto [rest, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+      if (error != std::errc() || rest != word.data() + word.size()) return std::nullopt;
+      return Dim(number);
+    }
+    if ((word == "min" || word == "max") && take('(')) {
+      const auto a = sum();
+      if (!a || !take(',')) return std::nullopt;
+      const auto b = sum();
+      if (!b || !take(')')) return std::nullopt;
+      return word == "min" ? min(*a, *b) : max(*a, *b);
+    }
+    if ((word == "floor" || word == "ceil") && take('(')) {
+      auto a = word == "floor" ? sum() : quotient();
+      return a && take(')') ? a : std::nullopt;
+    }
+    return Dim::symbol(word);
+  }
+  std::optional<Dim> quotient() {  // inside ceil(): one division at the top
+    const auto a = factor();
+    if (!a || !take('/')) return a;
+    const auto b = factor();
+    return b ? std::optional(ceil_div(*a, *b)) : std::nullopt;
+  }
+  static std::optional<Dim> negate(const std::optional<Dim>& d) { return d ? std::optional(Dim(0) - *d) : std::nullopt; }
+  template <typename F>
+  static std::optional<Dim> apply(const std::optional<Dim>& a, const std::optional<Dim>& b, F f) {
+    return a && b ? std::optional(f(*a, *b)) : std::nullopt;
+  }
+
+  std::string_view text_;
+  std::size_t position_ = 0;
+  int depth_ = 0;
+};
+
+}  // namespace
+
+Dim parse_dim(std::string_view text) {
+  if (text == "?" || text.empty()) return {};
+  if (const auto parsed = Parser(text).parse()) return *parsed;
+  return Dim::symbol(text);
+}
+
+}  // namespace lppool
