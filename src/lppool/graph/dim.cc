@@ -195,6 +195,23 @@ Dim extreme(const Dim& a, const Dim& b, bool maximum) {
 Dim min(const Dim& a, const Dim& b) { return extreme(a, b, false); }
 Dim max(const Dim& a, const Dim& b) { return extreme(a, b, true); }
 
+bool nonnegative(const Dim& d) {
+  if (!d.poly_) return false;
+  for (const auto& term : d.poly_->terms) {
+    if (term.second < 0) return false;
+  }
+  return std::ranges::all_of(d.poly_->atoms, [](const auto& entry) {
+    const DimAtom& atom = *entry.second;
+    switch (atom.kind) {
+      case AtomKind::kSymbol: return true;
+      case AtomKind::kMax: return nonnegative(atom.a) || nonnegative(atom.b);
+      case AtomKind::kFloorDiv:
+      case AtomKind::kMin: return nonnegative(atom.a) && nonnegative(atom.b);
+    }
+    return false;
+  });
+}
+
 Dim Dim::substitute(const std::map<std::string, Dim>& values) const {
   if (!poly_) return {};
   std::map<std::string, Dim> replaced;

@@ -40,6 +40,8 @@ class Dim {
   friend Dim ceil_div(const Dim& a, const Dim& b);
   friend Dim min(const Dim& a, const Dim& b);
   friend Dim max(const Dim& a, const Dim& b);
+  // True where the expression cannot be negative, given that no symbol is; false also where that is not plain to see.
+  friend bool nonnegative(const Dim& d);
 
   // The expression with numbers (or other expressions) put in for symbols; symbols not in the map stay.
   Dim substitute(const std::map<std::string, Dim>& values) const;

@@ -150,6 +150,9 @@ class KernelContext {
   ThreadPool& threads() const { return *thread_pool; }
   // Runs a subgraph attribute. `arguments` are bound to its inputs in order; outer values are visible to it.
   virtual std::vector<Value> run_subgraph(const Graph& graph, std::vector<Value> arguments) = 0;
+  // For kernels whose number of steps comes from data (Loop, Scan): called once a step, at most ~1 ms of own work apart.
+  // Throws kInterrupted where the user asked to stop, kLimit where the run's time or steps are used up.
+  virtual void checkpoint() {}
   // Empty before the node's first run, then whatever the kernel left: packed weights, a library's compiled primitive.
   // Inputs may differ from run to run; is_constant() tells which never do.
   std::any& state() { return *state_slot; }

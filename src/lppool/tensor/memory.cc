@@ -47,9 +47,7 @@ class Pool {
  public:
   std::byte* take(std::size_t bytes) {
     const std::lock_guard lock(mutex_);
-    if (bytes > limit_ || in_use_ > limit_ - bytes) {
-      fail(ErrorKind::kLimit, "{} bytes needed for a tensor, {} of {} allowed bytes in use", bytes, in_use_, limit_);
-    }
+    check_room(bytes);
     void* result = nullptr;
     const auto found = bytes >= kHuge ? free_.lower_bound(bytes) : free_.end();
     if (found != free_.end() && found->first <= bytes + bytes / 2) {
@@ -83,6 +81,18 @@ class Pool {
     while (cached_ > kMaxCached) release(std::prev(free_.end()));
   }
 
+  void charge(std::size_t bytes) {
+    const std::lock_guard lock(mutex_);
+    check_room(bytes);
+    in_use_ += bytes;
+    peak_ = std::max(peak_, in_use_);
+  }
+
+  void discharge(std::size_t bytes) {
+    const std::lock_guard lock(mutex_);
+    in_use_ -= bytes;
+  }
+
   void trim() {
     const std::lock_guard lock(mutex_);
     while (!free_.empty()) release(free_.begin());
@@ -92,6 +102,12 @@ class Pool {
   std::size_t in_use_ = 0, peak_ = 0, limit_ = default_limit();
 
  private:
+  void check_room(std::size_t bytes) const {
+    if (bytes > limit_ || in_use_ > limit_ - bytes) {
+      fail(ErrorKind::kLimit, "{} bytes needed for a tensor, {} of {} allowed bytes in use", bytes, in_use_, limit_);
+    }
+  }
+
   void release(std::multimap<std::size_t, void*>::iterator entry) {
     munmap(entry->second, entry->first);
     cached_ -= entry->first;
@@ -119,6 +135,15 @@ std::shared_ptr<std::byte> allocate(std::size_t bytes) {
   const std::size_t rounded = std::max(grain, (bytes + grain - 1) / grain * grain);
   std::byte* buffer = pool().take(rounded);
   return {buffer, [rounded](std::byte* p) { pool().give(p, rounded); }};
+}
+
+Charge::~Charge() {
+  if (bytes_ > 0) pool().discharge(bytes_);
+}
+
+void Charge::add(std::size_t bytes) {
+  pool().charge(bytes);
+  bytes_ += bytes;
 }
 
 std::size_t in_use() {

@@ -22,6 +22,21 @@ void reset_peak();
 std::size_t limit();
 void set_limit(std::size_t bytes);
 
+// Memory that lives outside the pool (the characters of strings, long lists of values) but counts against its limit, so
+// that no kind of value can outgrow the machine. Gives its bytes back when it goes.
+class Charge {
+ public:
+  Charge() = default;
+  ~Charge();
+  Charge(const Charge&) = delete;
+  Charge& operator=(const Charge&) = delete;
+  // Counts `bytes` more. Throws kLimit, and counts nothing, where the limit would be passed.
+  void add(std::size_t bytes);
+
+ private:
+  std::size_t bytes_ = 0;
+};
+
 // Gives cached free buffers back to the system.
 void trim();
 

@@ -16,10 +16,10 @@ Tensor Tensor::allocate(DataType dtype, Shape shape) {
   tensor.shape_ = std::move(shape);
   if (dtype == DataType::kString) {
     const auto bytes = checked_mul(tensor.size_, static_cast<std::int64_t>(sizeof(std::string)));
-    if (!bytes || static_cast<std::size_t>(*bytes) > memory::limit()) {
-      fail(ErrorKind::kLimit, "{} strings needed for a tensor, more than memory allows", tensor.size_);
-    }
-    tensor.strings_ = std::make_shared<std::vector<std::string>>(static_cast<std::size_t>(tensor.size_));
+    if (!bytes) fail(ErrorKind::kLimit, "{} strings needed for a tensor, more than memory allows", tensor.size_);
+    tensor.strings_ = std::make_shared<Strings>();
+    tensor.strings_->charge.add(static_cast<std::size_t>(*bytes));
+    tensor.strings_->values.resize(static_cast<std::size_t>(tensor.size_));
     return tensor;
   }
   const auto bytes = checked_mul(tensor.size_, static_cast<std::int64_t>(element_size(dtype)));

@@ -11,6 +11,7 @@
 
 #include "lppool/tensor/dtype.h"
 #include "lppool/tensor/float16.h"
+#include "lppool/tensor/memory.h"
 #include "lppool/tensor/shape.h"
 
 namespace lppool {
@@ -65,11 +66,17 @@ class Tensor {
   }
   std::span<const std::string> strings() const {
     assert(dtype_ == DataType::kString);
-    return {strings_->data(), static_cast<std::size_t>(size_)};
+    return {strings_->values.data(), static_cast<std::size_t>(size_)};
   }
   std::span<std::string> mutable_strings() {
     assert(dtype_ == DataType::kString);
-    return {strings_->data(), static_cast<std::size_t>(size_)};
+    return {strings_->values.data(), static_cast<std::size_t>(size_)};
+  }
+  // Counts characters that this tensor's strings hold (beyond the std::string objects) against memory::limit(), for as
+  // long as the storage lives. Kernels that multiply or join strings call it before they do. Throws kLimit.
+  void charge_characters(std::size_t bytes) {
+    assert(dtype_ == DataType::kString);
+    strings_->charge.add(bytes);
   }
 
   // The same storage under another shape of as many elements. Throws kRuntime if the counts differ.
@@ -86,7 +93,11 @@ class Tensor {
   Shape shape_;
   std::int64_t size_ = 0;
   std::shared_ptr<const std::byte> data_;
-  std::shared_ptr<std::vector<std::string>> strings_;
+  struct Strings {
+    std::vector<std::string> values;
+    memory::Charge charge;
+  };
+  std::shared_ptr<Strings> strings_;
 };
 
 // The DataType whose elements are stored as T.
