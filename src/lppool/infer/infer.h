@@ -1,0 +1,50 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "lppool/bind/bound_graph.h"
+
+namespace lppool {
+
+struct InferOptions {
+  std::map<std::string, std::int64_t> dims;                 // symbolic dimension -> number
+  std::map<std::string, std::vector<Dim>> input_shapes;     // graph input -> shape to use instead of the declared one
+  std::map<std::string, ValueType> fed;                     // inner tensors the caller feeds: their producers are not asked
+  bool explain = false;                                     // keep the formulas
+};
+
+enum class TensorKind { kInput, kInitializer, kIntermediate, kOutput };
+std::string_view name(TensorKind kind);
+
+struct TensorInfo {
+  std::string name;
+  TensorKind kind = TensorKind::kIntermediate;
+  ValueType type;
+  std::string producer;               // label of the node that makes it; "" for inputs and initializers
+  std::int64_t node_index = -1;       // into BoundGraph::nodes, or -1
+  std::optional<ValueType> declared;  // as value_info, input or output of the model
+  std::vector<std::string> formulas;  // with explain: one per dimension, "" where the rule gave none
+};
+
+// Types and shapes of every tensor of the main graph, in the order inputs, initializers, node outputs.
+struct InferResult {
+  std::vector<TensorInfo> tensors;
+  std::map<std::string, std::size_t> index;  // name -> position in tensors
+  // Errors (SH, TY codes): a rule refuses its inputs, or a declared shape or type contradicts the inferred one. Warnings:
+  // an operator without a rule (once per operator type), and what rules warn of.
+  Diagnostics findings;
+  bool ok() const;
+  const TensorInfo* find(const std::string& tensor) const;
+};
+
+// Never throws for what the model says; throws kUsage where `options` name an input or a dimension the model does not have.
+InferResult infer_shapes(const BoundGraph& graph, const InferOptions& options = {});
+
+// A declared type as inference sees it.
+ValueType declared_type(const Type& type);
+// The type of a tensor at hand.
+ValueType type_of(const Tensor& tensor);
+
+}  // namespace lppool
