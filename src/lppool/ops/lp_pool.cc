@@ -1,7 +1,204 @@
+// LpPool: the Lp norm of every position of a sliding window. This is the worked example of an operator ("Add an
+// operator" in src/README.md), to be read from top to bottom: what ONNX says (versions), which attribute values are
+// wrong (check), types and shapes (infer), numbers (run), and the constant that ties them together.
+//
+// The window's rules are in lp_window.h, the exponent's in lp_norm.h (GlobalLpPool shares them), the arithmetic in
+// kernels/lp_pool.h. Tested in tests/unit/ops/lp_pool_test.cc.
+#include "lppool/kernels/lp_pool.h"
+
+#include <fmt/format.h>
+
+#include "lppool/base/checked.h"
+#include "lppool/ops/lp_norm.h"
+#include "lppool/ops/lp_window.h"
 #include "lppool/ops/op.h"
+
 namespace lppool {
+namespace {
+
+// ---- versions
+
+constexpr OpVersion kVersions[] = {
+    {.since = 1,
+     .inputs = "X:T",
+     .outputs = "Y:T",
+     .attributes = "auto_pad:string=NOTSET kernel_shape:ints p:float=2.0 pads:ints strides:ints",
+     .types = "T=floats",
+     .summary =
+         "Slides a window over the spatial axes of X (N x C x D1 x ... x Dn) and gives its Lp norm at each position.\n"
+         "Y = (sum of |x|^p over the window)^(1/p); padding counts as 0 and nothing is averaged.\n"
+         "p is a float and need not be whole.\n"
+         "kernel_shape may be left out of the model, but without it there is no window to compute with.\n"
+         "Output size with explicit pads: floor((input + pads - kernel) / stride) + 1.\n"
+         "Output size with auto_pad SAME_UPPER or SAME_LOWER: ceil(input / stride); with VALID as without padding."},
+    {.since = 2,
+     .inputs = "X:T",
+     .outputs = "Y:T",
+     .attributes = "auto_pad:string=NOTSET kernel_shape!:ints p:int=2 pads:ints strides:ints",
+     .types = "T=floats",
+     .summary =
+         "Slides a window over the spatial axes of X (N x C x D1 x ... x Dn) and gives its Lp norm at each position.\n"
+         "Y = (sum of |x|^p over the window)^(1/p); padding counts as 0 and nothing is averaged.\n"
+         "p is a whole number.\n"
+         "Output size with explicit pads: floor((input + pads - kernel) / stride) + 1.\n"
+         "Output size with auto_pad SAME_UPPER or SAME_LOWER: ceil(input / stride); with VALID as without padding."},
+    {.since = 11,
+     .inputs = "X:T",
+     .outputs = "Y:T",
+     .attributes = "auto_pad:string=NOTSET kernel_shape!:ints p:int=2 pads:ints strides:ints",
+     .types = "T=floats",
+     .summary =
+         "Slides a window over the spatial axes of X (N x C x D1 x ... x Dn) and gives its Lp norm at each position.\n"
+         "Y = (sum of |x|^p over the window)^(1/p); padding counts as 0 and nothing is averaged.\n"
+         "p is a whole number. strides left out means 1 along each axis.\n"
+         "Output size with explicit pads: floor((input + pads - kernel) / stride) + 1.\n"
+         "Output size with auto_pad SAME_UPPER or SAME_LOWER: ceil(input / stride); with VALID as without padding.\n"
+         "The padding of the SAME modes is split in halves; an odd one goes to the end for SAME_UPPER, to the "
+         "beginning for SAME_LOWER."},
+    {.since = 18,
+     .inputs = "X:T",
+     .outputs = "Y:T",
+     .attributes =
+         "auto_pad:string=NOTSET ceil_mode:int=0 dilations:ints kernel_shape!:ints p:int=2 pads:ints strides:ints",
+     .types = "T=floats",
+     .summary =
+         "Slides a window over the spatial axes of X (N x C x D1 x ... x Dn) and gives its Lp norm at each position.\n"
+         "Y = (sum of |x|^p over the window)^(1/p); padding counts as 0 and nothing is averaged.\n"
+         "p is a whole number. strides and dilations left out mean 1 along each axis.\n"
+         "Dilations spread the window's elements: extent = (kernel - 1) * dilation + 1.\n"
+         "Output size with explicit pads: floor((input + pads - extent) / stride) + 1.\n"
+         "With ceil_mode 1 the quotient is rounded up; every window is kept, also one that starts in the end padding.\n"
+         "Output size with auto_pad SAME_UPPER or SAME_LOWER: ceil(input / stride); with VALID as without padding.\n"
+         "The padding of the SAME modes is split in halves; an odd one goes to the end for SAME_UPPER, to the "
+         "beginning for SAME_LOWER."},
+    {.since = 22,
+     .inputs = "X:T",
+     .outputs = "Y:T",
+     .attributes =
+         "auto_pad:string=NOTSET ceil_mode:int=0 dilations:ints kernel_shape!:ints p:int=2 pads:ints strides:ints",
+     .types = "T=floats|bfloat16",
+     .summary =
+         "Slides a window over the spatial axes of X (N x C x D1 x ... x Dn) and gives its Lp norm at each position.\n"
+         "Y = (sum of |x|^p over the window)^(1/p); padding counts as 0 and nothing is averaged.\n"
+         "p is a whole number. strides and dilations left out mean 1 along each axis.\n"
+         "Dilations spread the window's elements: extent = (kernel - 1) * dilation + 1.\n"
+         "Output size with explicit pads: floor((input + pads - extent) / stride) + 1.\n"
+         "With ceil_mode 1 the quotient is rounded up; a last window that would start at or after input + begin pad is "
+         "left out.\n"
+         "Output size with auto_pad SAME_UPPER or SAME_LOWER: ceil(input / stride); with VALID as without padding.\n"
+         "The padding of the SAME modes is split in halves; an odd one goes to the end for SAME_UPPER, to the "
+         "beginning for SAME_LOWER."},
+};
+
+// ---- check
+
+void check(CheckContext& ctx) {
+  check_lp_norm(ctx);
+  check_lp_window(ctx);
+}
+
+// ---- infer
+
+// What is worth saying about an axis of n elements that is not wrong.
+void remark_on_axis(InferContext& ctx, const LpWindow& window, std::size_t axis_index, std::int64_t n) {
+  const LpWindow::Axis& axis = window.axes[axis_index];
+  const AxisPlan plan = plan_axis(window, axis_index, n);
+  const std::size_t d = axis_index + 2;
+  if (plan.last_window_in_padding) {
+    if (!window.drops_last_window) {
+      ctx.warn("LP017",
+               fmt::format("axis {} has size {} in LpPool 18, where the last window starts in the end padding; "
+                           "LpPool 22 and some runtimes leave it out and give {}",
+                           d, plan.out, plan.out - 1));
+    } else {
+      ctx.warn("LP019", fmt::format("the last window of axis {} lies wholly in padding and gives 0", d));
+    }
+  }
+  const bool fits = axis.extent <= n + plan.pad_begin + plan.pad_end;
+  if (!window.same() && !window.ceil_mode && !fits && axis.stride > 1) {
+    ctx.warn("LP018",
+             fmt::format("the window of {} is larger than the padded input of {} along axis {}: the size is {} by "
+                         "the formula, while runtimes that divide toward zero give {}",
+                         axis.extent, n + plan.pad_begin + plan.pad_end, d, plan.out, plan.out + 1));
+  } else if (plan.out == 0) {
+    ctx.warn("LP016",
+             fmt::format("the output is empty: axis {} has size 0 = {}", d, output_formula(window, axis_index, n)));
+  }
+  if (plan.out == 0 || n == 0) return;
+  const bool ends_in_padding = !plan.last_window_in_padding && (plan.out - 1) * axis.stride - plan.pad_begin >= n;
+  if (axis.extent <= plan.pad_begin || ends_in_padding) {
+    ctx.warn("LP019", fmt::format("windows of {} lie wholly in the padding {} and {} of axis {} and give 0",
+                                  axis.extent, plan.pad_begin, plan.pad_end, d));
+  }
+  const std::int64_t end = (plan.out - 1) * axis.stride + axis.extent - plan.pad_begin;  // of the last window
+  if (axis.stride > axis.extent && plan.out > 1) {
+    ctx.note("LP020",
+             fmt::format("axis {} is not read whole: stride {} steps over elements that the window of {} leaves out", d,
+                         axis.stride, axis.extent));
+  } else if (end < n) {
+    ctx.note("LP020",
+             fmt::format("axis {} is not read whole: the last {} of its {} elements are in no window", d, n - end, n));
+  }
+}
+
+void infer(InferContext& ctx) {
+  const DataType dtype = ctx.input(0).dtype;
+  const std::vector<Dim>* x = ctx.shape(0);
+  if (x == nullptr) return ctx.set_output(0, dtype, std::nullopt);
+  if (!ctx.attributes.has("kernel_shape") && x->size() >= 3) {  // opset 1: the rank is all there is to know
+    std::vector<Dim> y(x->size());
+    y[0] = (*x)[0];
+    y[1] = (*x)[1];
+    return ctx.set_output(0, dtype, std::move(y));
+  }
+  const LpWindow window = read_lp_window(ctx.attributes, x->size());
+  std::vector<Dim> y = {(*x)[0], (*x)[1]};
+  for (std::size_t i = 0; i < window.axes.size(); ++i) {
+    const Dim& n = (*x)[i + 2];
+    y.push_back(output_dim(window, i, n));
+    if (n.value()) remark_on_axis(ctx, window, i, *n.value());
+    if (n.known()) ctx.explain(0, i + 2, output_formula(window, i, n));
+  }
+  ctx.set_output(0, dtype, std::move(y));
+}
+
+// ---- run
+
+void run(KernelContext& ctx) {
+  const Tensor& x = ctx.input(0);
+  // The attributes never change, so a node reads them once for each rank it meets.
+  const auto* cached = std::any_cast<LpWindow>(&ctx.state());
+  if (cached == nullptr || cached->axes.size() + 2 != x.rank()) {
+    cached = &ctx.state().emplace<LpWindow>(read_lp_window(ctx.attributes, x.rank()));
+  }
+  const LpWindow& window = *cached;
+
+  kernels::PoolGeometry geometry;
+  Shape y_shape{x.shape()[0], x.shape()[1]};
+  for (std::size_t i = 0; i < window.axes.size(); ++i) {
+    const LpWindow::Axis& axis = window.axes[i];
+    const AxisPlan plan = plan_axis(window, i, x.shape()[i + 2]);
+    geometry.axes.push_back({x.shape()[i + 2], plan.out, axis.kernel, axis.stride, axis.dilation, plan.pad_begin});
+    y_shape.push_back(plan.out);
+  }
+  const kernels::ElementType type = lp_element_type(x.dtype());
+  Tensor& y = ctx.output(0, x.dtype(), std::move(y_shape));
+  if (y.size() == 0) return;
+  geometry.planes = y.shape().elements(0, 2);
+  kernels::lp_pool(type, x.raw(), y.mutable_raw(), geometry, read_lp_norm(ctx.attributes), ctx.threads());
+}
+
+}  // namespace
+
 extern const OpDef kLpPool;
-extern const OpDef kGlobalLpPool;
-const OpDef kLpPool = {.domain = "", .type = "LpPool", .summary = "", .versions = {}};
-const OpDef kGlobalLpPool = {.domain = "", .type = "GlobalLpPool", .summary = "", .versions = {}};
+const OpDef kLpPool = {
+    .domain = "",
+    .type = "LpPool",
+    .summary = "The Lp norm of every position of a sliding window.",
+    .versions = kVersions,
+    .infer = infer,
+    .run = run,
+    .check = check,
+};
+
 }  // namespace lppool

@@ -158,6 +158,11 @@ void InferContext::warn(std::string code, std::string message) {
   warnings.push_back(std::move(finding));
 }
 
+void InferContext::note(std::string code, std::string message) {
+  warn(std::move(code), std::move(message));
+  warnings.back().severity = Severity::kNote;
+}
+
 void InferContext::explain(std::size_t i, std::size_t axis, std::string formula) {
   formulas.push_back({i, axis, std::move(formula)});
 }

@@ -101,6 +101,7 @@ class InferContext {
   void set_output(std::size_t i, DataType dtype, std::optional<std::vector<Dim>> shape);
   void set_elements(std::size_t i, std::vector<Dim> values);  // contents of an integer output of rank 0 or 1
   void warn(std::string code, std::string message);
+  void note(std::string code, std::string message);
   // A formula for `--explain`: how output i's dimension `axis` came about, e.g. "floor((H + 2 - 3)/2) + 1".
   void explain(std::size_t i, std::size_t axis, std::string formula);
   // Types of the outputs of a subgraph attribute when its inputs have these types.
