@@ -20,10 +20,10 @@ Attribute attr_tensor(std::string name, Tensor value);
 struct OpCall {
   std::string op_type;
   std::int64_t opset = 0;
-  std::vector<Value> inputs;          // an empty Value is an input left out
-  std::vector<Attribute> attributes;
+  std::vector<Value> inputs = {};     // an empty Value is an input left out
+  std::vector<Attribute> attributes = {};
   std::size_t outputs = 1;
-  std::string domain;
+  std::string domain = {};
   int threads = 1;
 };
 

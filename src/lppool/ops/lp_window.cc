@@ -245,7 +245,7 @@ std::string output_formula(const LpWindow& window, std::size_t axis_index, const
     const bool bare = dividend.find(' ') == std::string::npos;
     return fmt::format("{}({}/{})", up ? "ceil" : "floor", bare ? dividend : "(" + dividend + ")", axis.stride);
   };
-  if (window.same()) return quotient(true, size);
+  if (window.same()) return quotient(true, n.to_string());
   std::string room = size;
   if (axis.pad_begin != 0 || axis.pad_end != 0) {
     room += fmt::format(" + {}", (Dim(axis.pad_begin) + Dim(axis.pad_end)).to_string());
