@@ -13,19 +13,23 @@ constexpr Activation kDefaults[] = {{Function::kSigmoid}, {Function::kTanh}, {Fu
 
 constexpr OpVersion kVersions[] = {
     {1, "X:T W:T R:T B?:T sequence_lens?:T1 initial_h?:T initial_c?:T P?:T", "Y?:T Y_h?:T Y_c?:T",
-     "activation_alpha:floats activation_beta:floats activations:strings clip:float direction:string=forward hidden_size:int "
+     "activation_alpha:floats activation_beta:floats activations:strings clip:float direction:string=forward "
+     "hidden_size:int "
      "input_forget:int=0 output_sequence:int=0",
      "T=floats; T1=int32"},
     {7, "X:T W:T R:T B?:T sequence_lens?:T1 initial_h?:T initial_c?:T P?:T", "Y?:T Y_h?:T Y_c?:T",
-     "activation_alpha:floats activation_beta:floats activations:strings clip:float direction:string=forward hidden_size:int "
+     "activation_alpha:floats activation_beta:floats activations:strings clip:float direction:string=forward "
+     "hidden_size:int "
      "input_forget:int=0",
      "T=floats; T1=int32"},
     {14, "X:T W:T R:T B?:T sequence_lens?:T1 initial_h?:T initial_c?:T P?:T", "Y?:T Y_h?:T Y_c?:T",
-     "activation_alpha:floats activation_beta:floats activations:strings clip:float direction:string=forward hidden_size:int "
+     "activation_alpha:floats activation_beta:floats activations:strings clip:float direction:string=forward "
+     "hidden_size:int "
      "input_forget:int=0 layout:int=0",
      "T=floats; T1=int32"},
     {22, "X:T W:T R:T B?:T sequence_lens?:T1 initial_h?:T initial_c?:T P?:T", "Y?:T Y_h?:T Y_c?:T",
-     "activation_alpha:floats activation_beta:floats activations:strings clip:float direction:string=forward hidden_size:int "
+     "activation_alpha:floats activation_beta:floats activations:strings clip:float direction:string=forward "
+     "hidden_size:int "
      "input_forget:int=0 layout:int=0",
      "T=floats|bfloat16; T1=int32"},
 };
@@ -87,8 +91,10 @@ void run_as(KernelContext& ctx) {
 }
 
 void run(KernelContext& ctx) {
-  if (ctx.input(0).dtype() == DataType::kFloat64) run_as<double>(ctx);
-  else run_as<float>(ctx);
+  if (ctx.input(0).dtype() == DataType::kFloat64)
+    run_as<double>(ctx);
+  else
+    run_as<float>(ctx);
 }
 
 }  // namespace
@@ -97,7 +103,9 @@ extern const OpDef kLSTM;
 const OpDef kLSTM = {
     .domain = "",
     .type = "LSTM",
-    .summary = "One layer of long short-term memory: input, output and forget gates guard a cell that carries state through time.",
+    .summary =
+        "One layer of long short-term memory: input, output and forget gates guard a cell that carries state through "
+        "time.",
     .versions = kVersions,
     .infer = [](InferContext& ctx) { rnn::infer(ctx, 4); },
     .run = run,

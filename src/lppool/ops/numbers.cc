@@ -8,30 +8,60 @@
 namespace lppool {
 namespace {
 
-// Calls f with a null pointer of the C++ type of `dtype`. False where the type is not numeric in the sense of the header.
+// Calls f with a null pointer of the C++ type of `dtype`. False where the type is not numeric in the sense of the
+// header.
 template <typename F>
 bool with_type(DataType dtype, F&& f) {
   switch (dtype) {
-    case DataType::kFloat32: f(static_cast<float*>(nullptr)); return true;
-    case DataType::kFloat64: f(static_cast<double*>(nullptr)); return true;
-    case DataType::kFloat16: f(static_cast<Float16*>(nullptr)); return true;
-    case DataType::kBFloat16: f(static_cast<BFloat16*>(nullptr)); return true;
-    case DataType::kInt8: f(static_cast<std::int8_t*>(nullptr)); return true;
-    case DataType::kInt16: f(static_cast<std::int16_t*>(nullptr)); return true;
-    case DataType::kInt32: f(static_cast<std::int32_t*>(nullptr)); return true;
-    case DataType::kInt64: f(static_cast<std::int64_t*>(nullptr)); return true;
-    case DataType::kUInt8: f(static_cast<std::uint8_t*>(nullptr)); return true;
-    case DataType::kUInt16: f(static_cast<std::uint16_t*>(nullptr)); return true;
-    case DataType::kUInt32: f(static_cast<std::uint32_t*>(nullptr)); return true;
-    case DataType::kUInt64: f(static_cast<std::uint64_t*>(nullptr)); return true;
-    case DataType::kBool: f(static_cast<bool*>(nullptr)); return true;
-    default: return false;
+    case DataType::kFloat32:
+      f(static_cast<float*>(nullptr));
+      return true;
+    case DataType::kFloat64:
+      f(static_cast<double*>(nullptr));
+      return true;
+    case DataType::kFloat16:
+      f(static_cast<Float16*>(nullptr));
+      return true;
+    case DataType::kBFloat16:
+      f(static_cast<BFloat16*>(nullptr));
+      return true;
+    case DataType::kInt8:
+      f(static_cast<std::int8_t*>(nullptr));
+      return true;
+    case DataType::kInt16:
+      f(static_cast<std::int16_t*>(nullptr));
+      return true;
+    case DataType::kInt32:
+      f(static_cast<std::int32_t*>(nullptr));
+      return true;
+    case DataType::kInt64:
+      f(static_cast<std::int64_t*>(nullptr));
+      return true;
+    case DataType::kUInt8:
+      f(static_cast<std::uint8_t*>(nullptr));
+      return true;
+    case DataType::kUInt16:
+      f(static_cast<std::uint16_t*>(nullptr));
+      return true;
+    case DataType::kUInt32:
+      f(static_cast<std::uint32_t*>(nullptr));
+      return true;
+    case DataType::kUInt64:
+      f(static_cast<std::uint64_t*>(nullptr));
+      return true;
+    case DataType::kBool:
+      f(static_cast<bool*>(nullptr));
+      return true;
+    default:
+      return false;
   }
 }
 
 [[noreturn]] void refuse(DataType dtype) {
-  fail(ErrorKind::kUnsupported, "elements of type {} are not supported here, only bool, integers of 8 to 64 bits and floats "
-       "of 16 to 64 bits", name(dtype));
+  fail(ErrorKind::kUnsupported,
+       "elements of type {} are not supported here, only bool, integers of 8 to 64 bits and floats "
+       "of 16 to 64 bits",
+       name(dtype));
 }
 
 template <typename T>
@@ -64,9 +94,12 @@ void store_all(std::span<const From> values, Tensor& out, std::int64_t first, Fr
     using To = std::remove_pointer_t<decltype(type)>;
     const auto to = out.mutable_data<To>().subspan(static_cast<std::size_t>(first), values.size());
     for (std::size_t i = 0; i < values.size(); ++i) {
-      if constexpr (std::is_same_v<To, bool>) to[i] = values[i] != 0;
-      else if constexpr (std::is_integral_v<To>) to[i] = to_integer<To>(values[i], fraction);
-      else to[i] = static_cast<To>(values[i]);
+      if constexpr (std::is_same_v<To, bool>)
+        to[i] = values[i] != 0;
+      else if constexpr (std::is_integral_v<To>)
+        to[i] = to_integer<To>(values[i], fraction);
+      else
+        to[i] = static_cast<To>(values[i]);
     }
   });
   if (!known) refuse(out.dtype());
@@ -74,8 +107,12 @@ void store_all(std::span<const From> values, Tensor& out, std::int64_t first, Fr
 
 }  // namespace
 
-Tensor as_float32(const Tensor& tensor) { return converted<float>(tensor); }
-Tensor as_float64(const Tensor& tensor) { return converted<double>(tensor); }
+Tensor as_float32(const Tensor& tensor) {
+  return converted<float>(tensor);
+}
+Tensor as_float64(const Tensor& tensor) {
+  return converted<double>(tensor);
+}
 
 void store(std::span<const float> values, Tensor& out, std::int64_t first, Fraction fraction) {
   store_all(values, out, first, fraction);

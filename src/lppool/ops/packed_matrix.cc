@@ -7,8 +7,8 @@ namespace {
 
 // kRows rows of c by one panel: the accumulators stay in registers while p runs.
 template <typename T, int kRows>
-[[gnu::always_inline]] inline void block(const T* a, std::int64_t lda, std::int64_t k, const T* panel, T* c, std::int64_t ldc,
-                                         std::int64_t first, std::int64_t width) {
+[[gnu::always_inline]] inline void block(const T* a, std::int64_t lda, std::int64_t k, const T* panel, T* c,
+                                         std::int64_t ldc, std::int64_t first, std::int64_t width) {
   constexpr int kVector = 64 / sizeof(T) * (kRows == 1 ? 2 : 1);
   T sums[kRows][kVector] = {};
   const T* column = panel + first;
@@ -20,17 +20,19 @@ template <typename T, int kRows>
     column += PackedMatrix<T>::kPanel;
   }
   for (int row = 0; row < kRows; ++row) {
-    for (std::int64_t j = 0; j < std::min<std::int64_t>(kVector, width - first); ++j) c[row * ldc + first + j] += sums[row][j];
+    for (std::int64_t j = 0; j < std::min<std::int64_t>(kVector, width - first); ++j)
+      c[row * ldc + first + j] += sums[row][j];
   }
 }
 
 template <typename T>
-[[gnu::always_inline]] inline void panel_product(const T* a, std::int64_t lda, std::int64_t m, std::int64_t k, const T* panel,
-                                                 T* c, std::int64_t ldc, std::int64_t width) {
+[[gnu::always_inline]] inline void panel_product(const T* a, std::int64_t lda, std::int64_t m, std::int64_t k,
+                                                 const T* panel, T* c, std::int64_t ldc, std::int64_t width) {
   constexpr int kWide = 64 / sizeof(T);
   std::int64_t i = 0;
   for (; i + 4 <= m; i += 4) {
-    for (std::int64_t first = 0; first < width; first += kWide) block<T, 4>(a + i * lda, lda, k, panel, c + i * ldc, ldc, first, width);
+    for (std::int64_t first = 0; first < width; first += kWide)
+      block<T, 4>(a + i * lda, lda, k, panel, c + i * ldc, ldc, first, width);
   }
   for (; i < m; ++i) {
     for (std::int64_t first = 0; first < width; first += 2 * kWide) {
@@ -39,8 +41,8 @@ template <typename T>
   }
 }
 
-using FloatProduct = void (*)(const float*, std::int64_t, std::int64_t, std::int64_t, const float*, float*, std::int64_t,
-                              std::int64_t);
+using FloatProduct = void (*)(const float*, std::int64_t, std::int64_t, std::int64_t, const float*, float*,
+                              std::int64_t, std::int64_t);
 
 void float_product(const float* a, std::int64_t lda, std::int64_t m, std::int64_t k, const float* panel, float* c,
                    std::int64_t ldc, std::int64_t width) {
@@ -89,8 +91,10 @@ void PackedMatrix<T>::multiply_add(const T* a, std::int64_t lda, std::int64_t m,
   const T* panel = panels_.template data<T>().data();
   for (std::int64_t first = 0; first < n_; first += kPanel, panel += k_ * kPanel) {
     const std::int64_t width = std::min(kPanel, n_ - first);
-    if constexpr (std::is_same_v<T, float>) float_best(a, lda, m, k_, panel, c + first, ldc, width);
-    else panel_product(a, lda, m, k_, panel, c + first, ldc, width);
+    if constexpr (std::is_same_v<T, float>)
+      float_best(a, lda, m, k_, panel, c + first, ldc, width);
+    else
+      panel_product(a, lda, m, k_, panel, c + first, ldc, width);
   }
 }
 

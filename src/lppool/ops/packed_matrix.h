@@ -8,9 +8,9 @@
 // Matrix products whose right-hand side is used many times with few rows on the left: recurrent steps, attention heads.
 namespace lppool {
 
-// A k x n matrix stored in panels of kPanel columns, so that a product streams through memory and runs over whole vectors
-// whatever the strides of the source were. T is float or double. Sums run over k in ascending order for each element, so
-// a result does not depend on how rows are grouped or split over threads.
+// A k x n matrix stored in panels of kPanel columns, so that a product streams through memory and runs over whole
+// vectors whatever the strides of the source were. T is float or double. Sums run over k in ascending order for each
+// element, so a result does not depend on how rows are grouped or split over threads.
 template <typename T>
 class PackedMatrix {
  public:

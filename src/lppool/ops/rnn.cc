@@ -15,19 +15,23 @@ constexpr Activation kGruDefaults[] = {{Function::kSigmoid}, {Function::kTanh}};
 
 constexpr OpVersion kRnnVersions[] = {
     {1, "X:T W:T R:T B?:T sequence_lens?:T1 initial_h?:T", "Y?:T Y_h?:T",
-     "activation_alpha:floats activation_beta:floats activations:strings=[Tanh,Tanh] clip:float direction:string=forward "
+     "activation_alpha:floats activation_beta:floats activations:strings=[Tanh,Tanh] clip:float "
+     "direction:string=forward "
      "hidden_size:int output_sequence:int=0",
      "T=floats; T1=int32"},
     {7, "X:T W:T R:T B?:T sequence_lens?:T1 initial_h?:T", "Y?:T Y_h?:T",
-     "activation_alpha:floats activation_beta:floats activations:strings=[Tanh,Tanh] clip:float direction:string=forward "
+     "activation_alpha:floats activation_beta:floats activations:strings=[Tanh,Tanh] clip:float "
+     "direction:string=forward "
      "hidden_size:int",
      "T=floats; T1=int32"},
     {14, "X:T W:T R:T B?:T sequence_lens?:T1 initial_h?:T", "Y?:T Y_h?:T",
-     "activation_alpha:floats activation_beta:floats activations:strings=[Tanh,Tanh] clip:float direction:string=forward "
+     "activation_alpha:floats activation_beta:floats activations:strings=[Tanh,Tanh] clip:float "
+     "direction:string=forward "
      "hidden_size:int layout:int=0",
      "T=floats; T1=int32"},
     {22, "X:T W:T R:T B?:T sequence_lens?:T1 initial_h?:T", "Y?:T Y_h?:T",
-     "activation_alpha:floats activation_beta:floats activations:strings=[Tanh,Tanh] clip:float direction:string=forward "
+     "activation_alpha:floats activation_beta:floats activations:strings=[Tanh,Tanh] clip:float "
+     "direction:string=forward "
      "hidden_size:int layout:int=0",
      "T=floats|bfloat16; T1=int32"},
 };
@@ -35,23 +39,28 @@ constexpr OpVersion kRnnVersions[] = {
 // GRU 1 spells its default direction "foward"; the schema keeps it, the reader takes it as forward.
 constexpr OpVersion kGruVersions[] = {
     {1, "X:T W:T R:T B?:T sequence_lens?:T1 initial_h?:T", "Y?:T Y_h:T",
-     "activation_alpha:floats activation_beta:floats activations:strings clip:float direction:string=foward hidden_size:int "
+     "activation_alpha:floats activation_beta:floats activations:strings clip:float direction:string=foward "
+     "hidden_size:int "
      "output_sequence:int=0",
      "T=floats; T1=int32"},
     {3, "X:T W:T R:T B?:T sequence_lens?:T1 initial_h?:T", "Y?:T Y_h?:T",
-     "activation_alpha:floats activation_beta:floats activations:strings clip:float direction:string=forward hidden_size:int "
+     "activation_alpha:floats activation_beta:floats activations:strings clip:float direction:string=forward "
+     "hidden_size:int "
      "linear_before_reset:int=0 output_sequence:int=0",
      "T=floats; T1=int32"},
     {7, "X:T W:T R:T B?:T sequence_lens?:T1 initial_h?:T", "Y?:T Y_h?:T",
-     "activation_alpha:floats activation_beta:floats activations:strings clip:float direction:string=forward hidden_size:int "
+     "activation_alpha:floats activation_beta:floats activations:strings clip:float direction:string=forward "
+     "hidden_size:int "
      "linear_before_reset:int=0",
      "T=floats; T1=int32"},
     {14, "X:T W:T R:T B?:T sequence_lens?:T1 initial_h?:T", "Y?:T Y_h?:T",
-     "activation_alpha:floats activation_beta:floats activations:strings clip:float direction:string=forward hidden_size:int "
+     "activation_alpha:floats activation_beta:floats activations:strings clip:float direction:string=forward "
+     "hidden_size:int "
      "layout:int=0 linear_before_reset:int=0",
      "T=floats; T1=int32"},
     {22, "X:T W:T R:T B?:T sequence_lens?:T1 initial_h?:T", "Y?:T Y_h?:T",
-     "activation_alpha:floats activation_beta:floats activations:strings clip:float direction:string=forward hidden_size:int "
+     "activation_alpha:floats activation_beta:floats activations:strings clip:float direction:string=forward "
+     "hidden_size:int "
      "layout:int=0 linear_before_reset:int=0",
      "T=floats|bfloat16; T1=int32"},
 };
@@ -121,7 +130,8 @@ void run_gru_as(KernelContext& ctx) {
       r_gates[at].multiply_add(h, hidden, p.batch, gates, width);
       for (std::int64_t b = 0; b < p.batch; ++b) {
         rnn::apply(f, clip, gates + b * width, 2 * hidden);
-        for (std::int64_t i = 0; i < hidden; ++i) scratch[b * hidden + i] = gates[b * width + hidden + i] * h[b * hidden + i];
+        for (std::int64_t i = 0; i < hidden; ++i)
+          scratch[b * hidden + i] = gates[b * width + hidden + i] * h[b * hidden + i];
       }
       r_hidden[at].multiply_add(scratch, hidden, p.batch, gates + 2 * hidden, width);
     }
@@ -136,13 +146,17 @@ void run_gru_as(KernelContext& ctx) {
 }
 
 void run_rnn(KernelContext& ctx) {
-  if (ctx.input(0).dtype() == DataType::kFloat64) run_rnn_as<double>(ctx);
-  else run_rnn_as<float>(ctx);
+  if (ctx.input(0).dtype() == DataType::kFloat64)
+    run_rnn_as<double>(ctx);
+  else
+    run_rnn_as<float>(ctx);
 }
 
 void run_gru(KernelContext& ctx) {
-  if (ctx.input(0).dtype() == DataType::kFloat64) run_gru_as<double>(ctx);
-  else run_gru_as<float>(ctx);
+  if (ctx.input(0).dtype() == DataType::kFloat64)
+    run_gru_as<double>(ctx);
+  else
+    run_gru_as<float>(ctx);
 }
 
 }  // namespace
@@ -151,7 +165,9 @@ extern const OpDef kRNN;
 const OpDef kRNN = {
     .domain = "",
     .type = "RNN",
-    .summary = "One layer of a simple recurrent network: the next state is an activation of input and state, each times a matrix.",
+    .summary =
+        "One layer of a simple recurrent network: the next state is an activation of input and state, each times a "
+        "matrix.",
     .versions = kRnnVersions,
     .infer = [](InferContext& ctx) { rnn::infer(ctx, 1); },
     .run = run_rnn,
@@ -162,7 +178,8 @@ extern const OpDef kGRU;
 const OpDef kGRU = {
     .domain = "",
     .type = "GRU",
-    .summary = "One layer of gated recurrent units: an update and a reset gate weigh the old state against a new candidate.",
+    .summary =
+        "One layer of gated recurrent units: an update and a reset gate weigh the old state against a new candidate.",
     .versions = kGruVersions,
     .infer = [](InferContext& ctx) { rnn::infer(ctx, 3); },
     .run = run_gru,

@@ -49,17 +49,28 @@ template <typename T>
 T evaluate(const Activation& f, T x) {
   const T alpha = static_cast<T>(f.alpha), beta = static_cast<T>(f.beta);
   switch (f.function) {
-    case Function::kRelu: return x < 0 ? T{0} : x;
-    case Function::kTanh: return std::tanh(x);
-    case Function::kSigmoid: return sigmoid(x);
-    case Function::kAffine: return alpha * x + beta;
-    case Function::kLeakyRelu: return x < 0 ? alpha * x : x;
-    case Function::kThresholdedRelu: return x < alpha ? T{0} : x;
-    case Function::kScaledTanh: return alpha * std::tanh(beta * x);
-    case Function::kHardSigmoid: return std::clamp(alpha * x + beta, T{0}, T{1});
-    case Function::kElu: return x < 0 ? alpha * std::expm1(x) : x;
-    case Function::kSoftsign: return x / (1 + std::abs(x));
-    case Function::kSoftplus: return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x));
+    case Function::kRelu:
+      return x < 0 ? T{0} : x;
+    case Function::kTanh:
+      return std::tanh(x);
+    case Function::kSigmoid:
+      return sigmoid(x);
+    case Function::kAffine:
+      return alpha * x + beta;
+    case Function::kLeakyRelu:
+      return x < 0 ? alpha * x : x;
+    case Function::kThresholdedRelu:
+      return x < alpha ? T{0} : x;
+    case Function::kScaledTanh:
+      return alpha * std::tanh(beta * x);
+    case Function::kHardSigmoid:
+      return std::clamp(alpha * x + beta, T{0}, T{1});
+    case Function::kElu:
+      return x < 0 ? alpha * std::expm1(x) : x;
+    case Function::kSoftsign:
+      return x / (1 + std::abs(x));
+    case Function::kSoftplus:
+      return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x));
   }
   return x;
 }
@@ -87,8 +98,10 @@ Settings read_settings(const AttributeView& attributes, std::span<const Activati
   Settings settings;
   const std::string direction = attributes.s("direction", "forward");
   // GRU 1 spells its own default "foward".
-  if (direction == "bidirectional") settings.directions = 2;
-  else if (direction == "reverse") settings.reverse_first = true;
+  if (direction == "bidirectional")
+    settings.directions = 2;
+  else if (direction == "reverse")
+    settings.reverse_first = true;
   else if (direction != "forward" && direction != "foward") {
     fail(ErrorKind::kRuntime, "attribute 'direction' is '{}', expected forward, reverse or bidirectional", direction);
   }
@@ -119,7 +132,8 @@ Settings read_settings(const AttributeView& attributes, std::span<const Activati
     if (row == nullptr) fail(ErrorKind::kRuntime, "attribute 'activations' names an unknown function '{}'", name);
     const bool given = alpha < alphas.size() && beta < betas.size();
     if (row->function == Function::kScaledTanh && !given) {
-      fail(ErrorKind::kUnsupported, "activation ScaledTanh without activation_alpha and activation_beta, which have no default");
+      fail(ErrorKind::kUnsupported,
+           "activation ScaledTanh without activation_alpha and activation_beta, which have no default");
     }
     Activation activation{row->function, row->alpha, row->beta};
     if (row->parameters >= 1 && alpha < alphas.size()) activation.alpha = alphas[alpha++];
@@ -133,26 +147,27 @@ void check(CheckContext& ctx, std::size_t activations_per_direction) {
   const std::string direction = ctx.attributes.s("direction", "forward");
   const bool both = direction == "bidirectional";
   if (!both && direction != "forward" && direction != "reverse" && direction != "foward") {
-    ctx.error("attribute-value", "direction",
+    ctx.error("AT003", "direction",
               fmt::format("attribute 'direction' is '{}', expected forward, reverse or bidirectional", direction));
   }
   if (ctx.attributes.has("activations")) {
     const auto names = ctx.attributes.strings("activations");
     const std::size_t wanted = activations_per_direction * (both ? 2 : 1);
     if (names.size() != wanted) {
-      ctx.error("attribute-value", "activations",
+      ctx.error("AT003", "activations",
                 fmt::format("attribute 'activations' names {} functions, expected {}", names.size(), wanted));
     }
     for (const std::string& name : names) {
       if (find_function(name) != nullptr) continue;
-      ctx.error("attribute-value", "activations", fmt::format("attribute 'activations' names an unknown function '{}'", name));
+      ctx.error("AT003", "activations", fmt::format("attribute 'activations' names an unknown function '{}'", name));
     }
   }
   if (ctx.attributes.has("clip") && !(ctx.attributes.f("clip") >= 0)) {
-    ctx.error("attribute-value", "clip", fmt::format("attribute 'clip' is {}, expected 0 or more", ctx.attributes.f("clip")));
+    ctx.error("AT003", "clip", fmt::format("attribute 'clip' is {}, expected 0 or more", ctx.attributes.f("clip")));
   }
   if (ctx.attributes.i("layout", 0) != 0 && ctx.attributes.i("layout", 0) != 1) {
-    ctx.error("attribute-value", "layout", fmt::format("attribute 'layout' is {}, expected 0 or 1", ctx.attributes.i("layout", 0)));
+    ctx.error("AT003", "layout",
+              fmt::format("attribute 'layout' is {}, expected 0 or 1", ctx.attributes.i("layout", 0)));
   }
 }
 
@@ -185,10 +200,11 @@ void infer(InferContext& ctx, std::int64_t gates) {
   } else if (!hidden.known() && w != nullptr && (*w)[1].value() && *(*w)[1].value() % gates == 0) {
     hidden = *(*w)[1].value() / gates;
   }
-  const std::vector<Dim> state = batch_first ? std::vector<Dim>{batch, directions, hidden}
-                                             : std::vector<Dim>{directions, batch, hidden};
-  ctx.set_output(0, dtype, batch_first ? std::vector<Dim>{batch, time, directions, hidden}
-                                       : std::vector<Dim>{time, directions, batch, hidden});
+  const std::vector<Dim> state =
+      batch_first ? std::vector<Dim>{batch, directions, hidden} : std::vector<Dim>{directions, batch, hidden};
+  ctx.set_output(0, dtype,
+                 batch_first ? std::vector<Dim>{batch, time, directions, hidden}
+                             : std::vector<Dim>{time, directions, batch, hidden});
   ctx.set_output(1, dtype, state);
   ctx.set_output(2, dtype, state);
 }
@@ -202,7 +218,8 @@ Tensor swap_outer(const Tensor& tensor) {
   const std::size_t row = static_cast<std::size_t>(from[2]) * element_size(tensor.dtype());
   for (std::int64_t i = 0; i < from[0]; ++i) {
     for (std::int64_t j = 0; j < from[1]; ++j) {
-      const auto source = static_cast<std::size_t>(i * from[1] + j) * row, target = static_cast<std::size_t>(j * from[0] + i) * row;
+      const auto source = static_cast<std::size_t>(i * from[1] + j) * row,
+                 target = static_cast<std::size_t>(j * from[0] + i) * row;
       std::copy_n(tensor.raw() + source, row, result.mutable_raw() + target);
     }
   }
@@ -226,7 +243,8 @@ Problem<T> read_problem(KernelContext& ctx, std::int64_t gates, std::span<const 
   p.batch = x.shape()[p.settings.batch_first ? 0 : 1];
   const std::int64_t d = p.settings.directions;
   if (ctx.attributes.has("hidden_size") && ctx.attributes.i("hidden_size") != p.hidden) {
-    fail(ErrorKind::kRuntime, "attribute 'hidden_size' is {}, input R has {}", ctx.attributes.i("hidden_size"), p.hidden);
+    fail(ErrorKind::kRuntime, "attribute 'hidden_size' is {}, input R has {}", ctx.attributes.i("hidden_size"),
+         p.hidden);
   }
   expect_shape(w, "input W", Shape{d, gates * p.hidden, p.input});
   expect_shape(r, "input R", Shape{d, gates * p.hidden, p.hidden});
@@ -284,13 +302,18 @@ Tensor Problem<T>::project(KernelContext& ctx, std::int64_t d, const T* start) c
   const PackedMatrix<T>& w = weights[static_cast<std::size_t>(d)].w;
   const auto rows_of = [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
-      if (start != nullptr) std::copy_n(start, width, out + i * width);
-      else std::fill_n(out + i * width, width, T{0});
+      if (start != nullptr)
+        std::copy_n(start, width, out + i * width);
+      else
+        std::fill_n(out + i * width, width, T{0});
     }
     w.multiply_add(in + begin * input, input, end - begin, out + begin * width, width);
   };
-  if (rows * width * input < 1 << 18) rows_of(0, rows);
-  else ctx.threads().parallel_for(rows, std::max<std::int64_t>(4, (rows / (4 * ctx.threads().threads()) + 3) / 4 * 4), rows_of);
+  if (rows * width * input < 1 << 18)
+    rows_of(0, rows);
+  else
+    ctx.threads().parallel_for(rows, std::max<std::int64_t>(4, (rows / (4 * ctx.threads().threads()) + 3) / 4 * 4),
+                               rows_of);
   return result;
 }
 
@@ -302,7 +325,8 @@ void write_sequence(KernelContext& ctx, const Problem<T>& p, const Tensor& state
   if (!ctx.wants_output(0)) return;
   const std::int64_t d = p.settings.directions;
   const bool batch_first = p.settings.batch_first;
-  Tensor& y = ctx.output(0, p.dtype, batch_first ? Shape{p.batch, p.time, d, p.hidden} : Shape{p.time, d, p.batch, p.hidden});
+  Tensor& y =
+      ctx.output(0, p.dtype, batch_first ? Shape{p.batch, p.time, d, p.hidden} : Shape{p.time, d, p.batch, p.hidden});
   const auto data = states.data<T>();
   for (std::int64_t i = 0; i < d; ++i) {
     for (std::int64_t t = 0; t < p.time; ++t) {
@@ -321,7 +345,8 @@ template <typename T>
 void write_state(KernelContext& ctx, const Problem<T>& p, std::size_t i, const Tensor& state) {
   if (!ctx.wants_output(i)) return;
   const std::int64_t d = p.settings.directions;
-  Tensor& out = ctx.output(i, p.dtype, p.settings.batch_first ? Shape{p.batch, d, p.hidden} : Shape{d, p.batch, p.hidden});
+  Tensor& out =
+      ctx.output(i, p.dtype, p.settings.batch_first ? Shape{p.batch, d, p.hidden} : Shape{d, p.batch, p.hidden});
   const auto data = state.data<T>();
   for (std::int64_t row = 0; row < d * p.batch; ++row) {
     const std::int64_t target = p.settings.batch_first ? (row % p.batch) * d + row / p.batch : row;
@@ -353,8 +378,10 @@ void walk(KernelContext& ctx, const Problem<T>& p, FunctionRef<void(std::int64_t
       ctx.checkpoint();
       for (std::int64_t b = 0; b < p.batch; ++b) {
         active[static_cast<std::size_t>(b)] = s < p.lengths[static_cast<std::size_t>(b)];
-        if (!active[static_cast<std::size_t>(b)]) std::fill_n(gates + b * width, width, T{0});
-        else std::copy_n(from + (p.time_at(d, s, b) * p.batch + b) * width, width, gates + b * width);
+        if (!active[static_cast<std::size_t>(b)])
+          std::fill_n(gates + b * width, width, T{0});
+        else
+          std::copy_n(from + (p.time_at(d, s, b) * p.batch + b) * width, width, gates + b * width);
       }
       step(d, active, gates, h);
       for (std::int64_t b = 0; b < p.batch; ++b) {

@@ -10,12 +10,22 @@
 #include "lppool/ops/op.h"
 #include "lppool/ops/packed_matrix.h"
 
-// What LSTM, GRU and RNN share: activations, the shapes of their inputs, the walk over time and directions. The operators
-// themselves (lstm.cc, gru.cc, rnn.cc) give the step from one time to the next.
+// What LSTM, GRU and RNN share: activations, the shapes of their inputs, the walk over time and directions. The
+// operators themselves (lstm.cc, gru.cc, rnn.cc) give the step from one time to the next.
 namespace lppool::rnn {
 
 enum class Function {
-  kRelu, kTanh, kSigmoid, kAffine, kLeakyRelu, kThresholdedRelu, kScaledTanh, kHardSigmoid, kElu, kSoftsign, kSoftplus
+  kRelu,
+  kTanh,
+  kSigmoid,
+  kAffine,
+  kLeakyRelu,
+  kThresholdedRelu,
+  kScaledTanh,
+  kHardSigmoid,
+  kElu,
+  kSoftsign,
+  kSoftplus
 };
 
 // An activation function; alpha and beta where it has them.
@@ -31,9 +41,9 @@ void apply(const Activation& f, double limit, T* values, std::int64_t count);
 // The attributes common to the three, read and checked. Throws kRuntime (unknown activation, direction, wrong counts).
 struct Settings {
   std::int64_t directions = 1;
-  bool reverse_first = false;   // direction = reverse
-  bool batch_first = false;     // layout = 1
-  double clip = -1;             // < 0: none
+  bool reverse_first = false;           // direction = reverse
+  bool batch_first = false;             // layout = 1
+  double clip = -1;                     // < 0: none
   std::vector<Activation> activations;  // per_direction of them for each direction
 
   bool reverse(std::int64_t direction) const { return direction == 1 || reverse_first; }
@@ -89,9 +99,10 @@ void write_sequence(KernelContext& ctx, const Problem<T>& problem, const Tensor&
 template <typename T>
 void write_state(KernelContext& ctx, const Problem<T>& problem, std::size_t i, const Tensor& state);
 
-// Walks all directions and sequences: step(d, active, previous, gates, h) is called for each time, `gates` (batch rows of
-// gates * hidden numbers) holding x * W^T + start; it must fill the rows of h (batch x hidden, on entry the state before)
-// for which active[b]. Then outputs Y and Y_h are written. `start(d, row)` fills the row that project() begins with.
+// Walks all directions and sequences: step(d, active, previous, gates, h) is called for each time, `gates` (batch rows
+// of gates * hidden numbers) holding x * W^T + start; it must fill the rows of h (batch x hidden, on entry the state
+// before) for which active[b]. Then outputs Y and Y_h are written. `start(d, row)` fills the row that project() begins
+// with.
 template <typename T>
 void walk(KernelContext& ctx, const Problem<T>& problem, FunctionRef<void(std::int64_t d, T* row)> start,
           FunctionRef<void(std::int64_t d, const std::vector<bool>& active, T* gates, T* h)> step);
