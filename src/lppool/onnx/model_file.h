@@ -1,0 +1,53 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "lppool/graph/model.h"
+
+namespace lppool {
+
+struct LoadOptions {
+  // Folders that external data may lie in beside the model's own: for stores that keep models and data as links.
+  std::vector<std::filesystem::path> external_folders;
+};
+
+// A model file: what it says, as a Model, and the file's own message, so that it can be written back with everything it
+// held, fields of newer ONNX versions included. Tensors of the model share the storage of the message or of the mapped
+// external files and keep it alive by themselves. Movable; one object is not for several threads at a time, the Model is.
+class ModelFile {
+ public:
+  // "-" is standard input (external data are then found in the first of external_folders only).
+  // Throws kIo (missing, unreadable), kParse (empty, damaged, not an ONNX model), kLimit (above 2 GiB, nested more than
+  // 100 deep, more memory than allowed). A model that is well-formed but wrong is read: the checker judges it.
+  static ModelFile read(const std::filesystem::path& path, const LoadOptions& options = {});
+  // The same for bytes in memory. `base_dir` is where external data lie; `shown` names the model in messages.
+  static ModelFile parse(std::string_view bytes, const std::filesystem::path& base_dir, const LoadOptions& options = {},
+                         std::string_view shown = "model");
+  // A new file that says what `model` says; tensors are stored inside it. Throws kParse where a stored tensor is faulty.
+  static ModelFile from(const Model& model);
+
+  ModelFile(ModelFile&&) noexcept;
+  ModelFile& operator=(ModelFile&&) noexcept;
+  ~ModelFile();
+
+  // As read; later edits do not show.
+  const Model& model() const;
+
+  // States the type of a value of the main graph: replaces the type of the input, output or value_info of that name, else
+  // adds a value_info. Everything else in the file stays as it is.
+  void annotate(std::string_view name, const Type& type);
+
+  // Writes whole or not at all ("-": standard output). Throws kIo, kLimit above 2 GiB.
+  void write(const std::filesystem::path& path) const;
+  std::string serialize() const;
+
+ private:
+  struct Impl;
+  explicit ModelFile(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace lppool
