@@ -182,6 +182,8 @@ TEST_CASE("Resize infers symbolic sizes", "[ops][Resize]") {
   OpCall call{.op_type = "Resize", .opset = 13};
   const auto f32 = ValueType::tensor(DataType::kFloat32), i64 = ValueType::tensor(DataType::kInt64);
   CHECK(to_string(infer_op(call, {x, {}, f32}, {{}, {}, floats({1, 1, 2, 1.5f})})[0]) == "float32 Nx3x2*Hx7");
-  CHECK(to_string(infer_op(call, {x, {}, f32}, {{}, {}, floats({1, 1, 0.5f, 0.3f})})[0]) == "float32 Nx3xfloor(H/2)x1");
+  const auto halved = infer_op(call, {x, {}, f32}, {{}, {}, floats({1, 1, 0.5f, 0.3f})})[0];
+  CHECK(same((*halved.shape)[2], floor_div(Dim::symbol("H"), 2)));
+  CHECK((*halved.shape)[3].is(1));
   CHECK(to_string(infer_op(call, {x, {}, {}, i64}, {{}, {}, {}, ints({1, 3, 8, 9})})[0]) == "float32 1x3x8x9");
 }
