@@ -41,7 +41,8 @@ constexpr OpVersion kVersions[] = {
          "Y = (sum of |x|^p over the window)^(1/p); padding counts as 0 and nothing is averaged.\n"
          "p is a whole number.\n"
          "Output size with explicit pads: floor((input + pads - kernel) / stride) + 1.\n"
-         "Output size with auto_pad SAME_UPPER or SAME_LOWER: ceil(input / stride); with VALID as without padding."},
+         "Output size with auto_pad SAME_UPPER or SAME_LOWER: ceil(input / stride); with VALID as without padding.",
+     .rule_changes = "output size: ONNX infers shapes from this version on, by the same rule"},
     {.since = 11,
      .inputs = "X:T",
      .outputs = "Y:T",
@@ -54,7 +55,8 @@ constexpr OpVersion kVersions[] = {
          "Output size with explicit pads: floor((input + pads - kernel) / stride) + 1.\n"
          "Output size with auto_pad SAME_UPPER or SAME_LOWER: ceil(input / stride); with VALID as without padding.\n"
          "The padding of the SAME modes is split in halves; an odd one goes to the end for SAME_UPPER, to the "
-         "beginning for SAME_LOWER."},
+         "beginning for SAME_LOWER.",
+     .rule_changes = "auto_pad: the text now says ceil(input / stride), which inference did before as well"},
     {.since = 18,
      .inputs = "X:T",
      .outputs = "Y:T",
@@ -70,7 +72,10 @@ constexpr OpVersion kVersions[] = {
          "With ceil_mode 1 the quotient is rounded up; every window is kept, also one that starts in the end padding.\n"
          "Output size with auto_pad SAME_UPPER or SAME_LOWER: ceil(input / stride); with VALID as without padding.\n"
          "The padding of the SAME modes is split in halves; an odd one goes to the end for SAME_UPPER, to the "
-         "beginning for SAME_LOWER."},
+         "beginning for SAME_LOWER.",
+     .rule_changes =
+         "output size: with ceil_mode 1 the quotient is rounded up and no window is dropped; as before with 0\n"
+         "window: with dilations its extent is (kernel - 1) * dilation + 1; as before with 1"},
     {.since = 22,
      .inputs = "X:T",
      .outputs = "Y:T",
@@ -87,7 +92,9 @@ constexpr OpVersion kVersions[] = {
          "left out.\n"
          "Output size with auto_pad SAME_UPPER or SAME_LOWER: ceil(input / stride); with VALID as without padding.\n"
          "The padding of the SAME modes is split in halves; an odd one goes to the end for SAME_UPPER, to the "
-         "beginning for SAME_LOWER."},
+         "beginning for SAME_LOWER.",
+     .rule_changes =
+         "!output size @ceil_mode: with ceil_mode 1 a last window that would start at or after input + begin pad is dropped"},
 };
 
 // ---- check

@@ -28,6 +28,10 @@ struct OpVersion {
   std::string_view types = "";
   bool deprecated = false;         // in ONNX, from this version on
   std::string_view summary = "";   // one or two sentences of ours; "" = the operator's (OpDef::summary)
+  // What a node means differently than in the version before, where the schema does not show it: "rule: text" lines; a
+  // line that starts with '!' can change the result of a node that was valid; "!rule @attribute: text" only of nodes of
+  // versions that have the attribute.
+  std::string_view rule_changes = "";
 };
 
 struct AttributeSchema {
