@@ -99,9 +99,10 @@ std::vector<ValueType> infer_op(const OpCall& call, const std::vector<ValueType>
   BoundNode bound;
   bound.node = make_node(call);
   InferOptions options;
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
+  for (std::size_t i = 0; i < std::max(inputs.size(), constants.size()); ++i) {
     const std::string name = fmt::format("in{}", i);
-    if (inputs[i].kind == Type::Kind::kUnset && !(i < constants.size() && constants[i].defined())) {
+    const ValueType type = i < inputs.size() ? inputs[i] : ValueType();
+    if (type.kind == Type::Kind::kUnset && !(i < constants.size() && constants[i].defined())) {
       bound.node.inputs.emplace_back();
       continue;
     }
@@ -114,7 +115,7 @@ std::vector<ValueType> infer_op(const OpCall& call, const std::vector<ValueType>
       stored.value = constants[i];
       graph.initializers.push_back(std::move(stored));
     } else {
-      options.fed[name] = inputs[i];
+      options.fed[name] = type;
     }
   }
   bound.opset = call.opset;
