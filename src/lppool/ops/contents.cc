@@ -49,16 +49,6 @@ Dim agree(const Dim& a, const Dim& b, std::string_view what) {
   return a.known() ? a : b;
 }
 
-Dim broadcast_dim(const Dim& a, const Dim& b) {
-  if (a.is(1)) return b;
-  if (b.is(1)) return a;
-  const auto x = a.value(), y = b.value();
-  if (x && y && *x != *y) fail(ErrorKind::kRuntime, "sizes {} and {} cannot be broadcast together", *x, *y);
-  if (x) return a;
-  if (y) return b;
-  return same(a, b) ? a : Dim();
-}
-
 std::vector<Dim> broadcast_shape(std::span<const Dim> a, std::span<const Dim> b) {
   if (a.size() < b.size()) std::swap(a, b);
   std::vector<Dim> result(a.begin(), a.end());

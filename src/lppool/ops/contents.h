@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "lppool/ops/op.h"
+#include "lppool/ops/shape_rules.h"
 
 // Shape arithmetic at inference time: what the movers' shape rules share to follow the contents of small integer tensors
 // (Shape -> Gather -> Unsqueeze -> Concat -> Reshape). Tests: tests/unit/ops/contents_test.cc.
@@ -30,10 +31,7 @@ std::vector<Dim> unknown_dims(std::size_t rank);
 // Two dims that have to be the same size at run time: the one that says more. Throws kRuntime where both are numbers and
 // differ; `what` begins the message.
 Dim agree(const Dim& a, const Dim& b, std::string_view what);
-// Multidirectional broadcasting of two sizes: unknown where it depends on which symbol is 1. Throws kRuntime for two
-// different numbers neither of which is 1.
-Dim broadcast_dim(const Dim& a, const Dim& b);
-// The same of two shapes, aligned at their ends.
+// Multidirectional broadcasting of two shapes, aligned at their ends, by broadcast_dim().
 std::vector<Dim> broadcast_shape(std::span<const Dim> a, std::span<const Dim> b);
 
 // Output 0 is input 0's element type with this shape; no shape: rank unknown.
