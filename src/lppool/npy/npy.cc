@@ -9,6 +9,7 @@
 #include "lppool/base/error.h"
 #include "lppool/base/file_bytes.h"
 #include "lppool/npy/header.h"
+#include "lppool/tensor/convert.h"
 
 namespace lppool {
 namespace {
@@ -151,17 +152,6 @@ void check_bytes(Tensor& tensor, const std::string& shown) {
   tensor = std::move(copy);
 }
 
-// bfloat16 as float32: exact.
-Tensor widened(const Tensor& tensor) {
-  if (tensor.dtype() != DataType::kBFloat16) {
-    fail(ErrorKind::kUnsupported, "a {} tensor is not widened to float32; its bits can be written", name(tensor.dtype()));
-  }
-  Tensor wide = Tensor::allocate(DataType::kFloat32, tensor.shape());
-  const auto from = tensor.data<BFloat16>();
-  std::transform(from.begin(), from.end(), wide.mutable_data<float>().begin(), [](BFloat16 v) { return static_cast<float>(v); });
-  return wide;
-}
-
 std::string little_endian(std::size_t value, std::size_t size) {
   std::string out;
   for (std::size_t i = 0; i < size; ++i) out += static_cast<char>(value >> (8 * i) & 0xff);
@@ -244,7 +234,7 @@ NpyParts npy_parts(const Tensor& tensor, NpyForm form) {
   const NumpyType* type = numpy_type(tensor.dtype());
   if (type == nullptr && form == NpyForm::kFloat32) {
     // Exact: float32 holds every value of the small floats, a byte every value of the smaller integers.
-    if (is_float(tensor.dtype())) parts.elements = widened(tensor);
+    if (is_float(tensor.dtype())) parts.elements = convert(tensor, DataType::kFloat32);
     type = numpy_type(is_float(tensor.dtype())            ? DataType::kFloat32
                       : is_signed_integer(tensor.dtype()) ? DataType::kInt8
                                                           : DataType::kUInt8);
