@@ -1,0 +1,108 @@
+// GlobalAveragePool and GlobalMaxPool: one number for each channel of each image.
+#include "lppool/base/thread_pool.h"
+#include "lppool/ops/compute_type.h"
+
+namespace lppool {
+namespace {
+
+constexpr OpVersion kVersions[] = {
+    {1, "X:T", "Y:T", "", "T=floats"},
+    {22, "X:T", "Y:T", "", "T=floats|bfloat16"},
+};
+
+void check_rank(std::size_t rank) {
+  if (rank < 2) fail(ErrorKind::kRuntime, "the input has rank {}, expected 2 or more: N, C and spatial axes", rank);
+}
+
+void infer(InferContext& context) {
+  const DataType dtype = context.input(0).dtype;
+  context.set_output(0, dtype, std::nullopt);
+  const std::vector<Dim>* shape = context.shape(0);
+  if (shape == nullptr) return;
+  check_rank(shape->size());
+  std::vector<Dim> dims(shape->size(), Dim(1));
+  dims[0] = (*shape)[0];
+  dims[1] = (*shape)[1];
+  context.set_output(0, dtype, std::move(dims));
+}
+
+// The sum in double, in eight interleaved parts.
+template <typename T>
+double sum_of(const T* x, std::int64_t n) {
+  constexpr std::int64_t kParts = 8;
+  double parts[kParts] = {};
+  std::int64_t i = 0;
+  for (; i + kParts <= n; i += kParts) {
+    for (std::int64_t p = 0; p < kParts; ++p) parts[p] += static_cast<double>(x[i + p]);
+  }
+  double sum = 0;
+  for (; i < n; ++i) sum += static_cast<double>(x[i]);
+  for (const double part : parts) sum += part;
+  return sum;
+}
+
+template <typename T>
+T mean_of(const T* x, std::int64_t n) {
+  return static_cast<T>(sum_of(x, n) / static_cast<double>(n));
+}
+
+template <typename T>
+T max_of(const T* x, std::int64_t n) {
+  T best = x[0];
+  for (std::int64_t i = 1; i < n; ++i) best = x[i] > best || x[i] != x[i] ? x[i] : best;
+  return best;
+}
+
+template <typename Reduce>
+void run(KernelContext& context, Reduce reduce) {
+  const Tensor& x = context.input(0);
+  check_rank(x.rank());
+  Shape shape(std::vector<std::int64_t>(x.rank(), 1));
+  shape[0] = x.shape()[0];
+  shape[1] = x.shape()[1];
+  const std::int64_t planes = shape.elements(), size = x.shape().elements(2, x.rank());
+  if (planes > 0 && size == 0) fail(ErrorKind::kUnsupported, "the spatial axes are empty, so that there is nothing to pool");
+  with_compute_type(x.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    const Tensor wide = as_compute<T>(x);
+    ComputedOutput<T> y(context, 0, x.dtype(), shape);
+    const T* from = wide.data<T>().data();
+    T* to = y.data();
+    context.threads().parallel_for(planes, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t plane = begin; plane < end; ++plane) to[plane] = reduce(from + plane * size, size);
+    });
+    y.finish();
+  });
+}
+
+void run_average(KernelContext& context) {
+  run(context, [](const auto* x, std::int64_t n) { return mean_of(x, n); });
+}
+
+void run_max(KernelContext& context) {
+  run(context, [](const auto* x, std::int64_t n) { return max_of(x, n); });
+}
+
+}  // namespace
+
+extern const OpDef kGlobalAveragePool;
+const OpDef kGlobalAveragePool = {
+    .domain = "",
+    .type = "GlobalAveragePool",
+    .summary = "The mean of each channel over all spatial axes, which keep the size 1.",
+    .versions = kVersions,
+    .infer = infer,
+    .run = run_average,
+};
+
+extern const OpDef kGlobalMaxPool;
+const OpDef kGlobalMaxPool = {
+    .domain = "",
+    .type = "GlobalMaxPool",
+    .summary = "The largest element of each channel over all spatial axes, which keep the size 1.",
+    .versions = kVersions,
+    .infer = infer,
+    .run = run_max,
+};
+
+}  // namespace lppool
