@@ -45,6 +45,7 @@ bool compare_by_expansion(std::span<const double> values, std::int64_t p, const 
   const double second = std::ldexp(1.0, scale - std::clamp(scale, -1000, 1000));
   Expansion sum;
   for (const double value : values) {
+    if (value == 0) continue;
     const double v = value * first * second;
     if (v < 0x1p-400) return false;
     if (p == 1) {
@@ -119,7 +120,7 @@ Big product(const Big& a, const Big& b, std::size_t width) {
 
 Big power(const Big& base, std::int64_t p, std::size_t width) {
   Big r = base;
-  for (int bit = std::bit_width(static_cast<std::uint64_t>(p)) - 2; bit >= 0; --bit) {
+  for (int bit = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(p))) - 2; bit >= 0; --bit) {
     r = product(r, r, width);
     if (p >> bit & 1) r = product(r, base, width);
   }
@@ -226,6 +227,7 @@ int compare_power_sum(std::span<const double> values, std::int64_t p, const Exac
     Big sum;
     bool dropped = false;
     for (const double v : values) {
+      if (v == 0) continue;
       const int below = scale - std::ilogb(v);
       // Terms this far below the largest are under 2^-1000 of it; only exact arithmetic needs them.
       if (below > 1 && static_cast<double>(below - 1) * static_cast<double>(p) > 64.0 * static_cast<double>(width) + 2000) {

@@ -11,8 +11,8 @@ struct ExactNumber {
   int exponent = 0;
 };
 
-// The sign (-1, 0 or 1) of (sum of values^p) - bound^p, decided without any rounding error. Values and bound are greater
-// than 0 and finite, p >= 1.
+// The sign (-1, 0 or 1) of (sum of values^p) - bound^p, decided without any rounding error. Values are
+// finite and not negative, at least one of them not 0; the bound is not 0; p >= 1.
 //
 // p = 1 and 2 use floating-point expansions (cheap: these are the exponents at which real data does hit midpoints). Other
 // exponents use truncated big integers with an error bound, 256 bits wide at first and wider until the sign is certain;

@@ -33,7 +33,7 @@ void normalise(Scaled& a) {
 // base^p for base in [1, 2); error 8p units at most (p - 1 products of error 7, and the growth of what they carry).
 Scaled power(DoubleDouble base, std::int64_t p) {
   Scaled r{base, 0};
-  for (int bit = std::bit_width(static_cast<std::uint64_t>(p)) - 2; bit >= 0; --bit) {
+  for (int bit = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(p))) - 2; bit >= 0; --bit) {
     r = {multiply(r.value, r.value), 2 * r.exponent};
     if (p >> bit & 1) r.value = multiply(r.value, base);
     if (r.value.hi >= 0x1p64) normalise(r);
