@@ -17,7 +17,7 @@ void gather(ElementType type, const void* x, const PoolGeometry& geometry, const
     return;
   }
   const PoolAxis& axis = geometry.axes[depth];
-  const Taps taps = clip_window(axis, o[depth]);
+  const Taps taps = clip_window(o[depth] * axis.stride - axis.pad_begin, axis.in, axis.kernel, axis.dilation);
   for (std::int64_t i = 0; i < taps.count; ++i) {
     gather(type, x, geometry, o, depth + 1, offset * axis.in + taps.first + i * taps.step, values);
   }

@@ -1,8 +1,7 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
-
-#include "lppool/kernels/lp_pool.h"
 
 namespace lppool::kernels {
 
@@ -13,15 +12,13 @@ struct Taps {
   std::int64_t step = 1;
 };
 
-// Clips window `o` of `axis` to the input.
-inline Taps clip_window(const PoolAxis& axis, std::int64_t o) {
-  const std::int64_t start = o * axis.stride - axis.pad_begin;
-  // The first i with start + i*dilation >= 0, and the first with start + i*dilation >= in.
-  std::int64_t begin = start >= 0 ? 0 : (-start - 1) / axis.dilation + 1;
-  std::int64_t end = start >= axis.in ? 0 : (axis.in - 1 - start) / axis.dilation + 1;
-  if (end > axis.kernel) end = axis.kernel;
+// Of the elements start + i*dilation, 0 <= i < kernel, those in [0, in).
+inline Taps clip_window(std::int64_t start, std::int64_t in, std::int64_t kernel, std::int64_t dilation) {
+  if (start >= in) return {};
+  const std::int64_t begin = start >= 0 ? 0 : (-start - 1) / dilation + 1;
+  const std::int64_t end = std::min((in - 1 - start) / dilation + 1, kernel);
   if (begin >= end) return {};
-  return {start + begin * axis.dilation, end - begin, axis.dilation};
+  return {start + begin * dilation, end - begin, dilation};
 }
 
 }  // namespace lppool::kernels

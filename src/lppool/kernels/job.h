@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "lppool/kernels/box.h"
+#include "lppool/kernels/lp_pool.h"
+
+namespace lppool::kernels {
+
+// Scratch memory of one thread: grows, is reused, never shrinks below what the last call asked for.
+class Workspace {
+ public:
+  // At least n doubles, aligned for any vector; contents undefined.
+  double* doubles(std::int64_t n);
+
+ private:
+  struct Free {
+    void operator()(double* p) const;
+  };
+  std::unique_ptr<double[], Free> data_;
+  std::int64_t size_ = 0;
+};
+
+// Gives the floating-point unit its default mode (round to nearest, subnormals kept) for the life of the object.
+class FloatMode {
+ public:
+  FloatMode();
+  ~FloatMode();
+  FloatMode(const FloatMode&) = delete;
+  FloatMode& operator=(const FloatMode&) = delete;
+
+ private:
+  std::uint64_t saved_ = 0;
+};
+
+// The norm of output `position` (one index per axis) of `box`, by window_norm.
+std::uint64_t settle(ElementType type, const Box& box, const std::int64_t* position, const LpNorm& norm);
+
+// Largest p the fast implementations take; beyond it the literal one is used.
+constexpr std::int64_t kMaxFastPower = 1024;
+
+// The fast implementations, one for each element type, for the instruction set in use. norm.whole is in
+// [1, kMaxFastPower].
+void pool_box(ElementType type, const Box& box, const LpNorm& norm, Workspace& workspace);
+
+// Entry points in pool_<type>.cc; isa_index selects the instruction set (isa.h).
+void pool_box_f32(const Box& box, const LpNorm& norm, Workspace& workspace);
+void pool_box_f64(const Box& box, const LpNorm& norm, Workspace& workspace);
+void pool_box_f16(const Box& box, const LpNorm& norm, Workspace& workspace);
+void pool_box_bf16(const Box& box, const LpNorm& norm, Workspace& workspace);
+
+}  // namespace lppool::kernels

@@ -1,0 +1,221 @@
+// What the magnitudes in a box allow, and the rounding that follows from it; compiled once for each instruction set.
+#if defined(LPPOOL_KERNELS_SCAN_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef LPPOOL_KERNELS_SCAN_INL_H
+#undef LPPOOL_KERNELS_SCAN_INL_H
+#else
+#define LPPOOL_KERNELS_SCAN_INL_H
+#endif
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "lppool/kernels/box.h"
+#include "lppool/kernels/lines-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace lppool::kernels {
+namespace HWY_NAMESPACE {
+
+// Exponents of the largest and the smallest finite magnitude other than 0; equal to each other where there is none.
+struct Magnitudes {
+  int largest = 0;
+  int smallest = 0;
+};
+
+// The smallest (minus 1, so that 0 counts as huge) and the largest bit pattern without signs.
+template <class Bits>
+struct BitRange {
+  Bits smallest = std::numeric_limits<Bits>::max();
+  Bits largest = 0;
+
+  void include(Bits magnitude) {
+    smallest = std::min<Bits>(smallest, static_cast<Bits>(magnitude - 1));
+    largest = std::max<Bits>(largest, magnitude);
+  }
+};
+
+// The elements are of another type as far as the compiler knows.
+template <class Bits>
+HWY_INLINE Bits load_bits(const Bits* x) {
+  Bits bits;
+  std::memcpy(&bits, x, sizeof bits);
+  return bits;
+}
+
+template <class Bits>
+HWY_INLINE void scan_row(const Bits* x, std::int64_t n, BitRange<Bits>& range) {
+  constexpr Bits kMagnitude = std::numeric_limits<Bits>::max() >> 1;
+  const hn::ScalableTag<Bits> d;
+  const auto mask = hn::Set(d, kMagnitude), one = hn::Set(d, Bits{1});
+  const auto step = static_cast<std::int64_t>(hn::Lanes(d));
+  std::int64_t j = 0;
+  if (n >= step) {
+    auto smallest = hn::Set(d, range.smallest), largest = hn::Set(d, range.largest);
+    for (; j + step <= n; j += step) {
+      const auto v = hn::And(hn::LoadU(d, x + j), mask);
+      smallest = hn::Min(smallest, hn::Sub(v, one));
+      largest = hn::Max(largest, v);
+    }
+    HWY_ALIGN Bits low[hn::MaxLanes(hn::ScalableTag<Bits>())], high[hn::MaxLanes(hn::ScalableTag<Bits>())];
+    hn::Store(smallest, d, low);
+    hn::Store(largest, d, high);
+    for (std::int64_t i = 0; i < step; ++i) {
+      range.smallest = std::min(range.smallest, low[i]);
+      range.largest = std::max(range.largest, high[i]);
+    }
+  }
+  for (; j < n; ++j) range.include(static_cast<Bits>(load_bits(x + j) & kMagnitude));
+}
+
+// Calls row(pointer, n) for every row (run along the last axis) of the box.
+template <class T, class Row>
+void for_each_row(const Box& box, std::size_t axis, const T* x, const Row& row) {
+  if (axis + 1 == box.axes.size()) return row(x, box.axes[axis].in);
+  for (std::int64_t i = 0; i < box.axes[axis].in; ++i) for_each_row(box, axis + 1, x + i * box.axes[axis].x_step, row);
+}
+
+template <class Type>
+Magnitudes magnitudes_of(const Box& box) {
+  using Bits = hwy::MakeUnsigned<typename Type::Storage>;
+  const Bits infinity = static_cast<Bits>(format_of(Type::kType).infinity);
+  BitRange<Bits> range;
+  for_each_row(box, 0, static_cast<const Bits*>(box.x), [&](const Bits* x, std::int64_t n) { scan_row(x, n, range); });
+  if (range.largest >= infinity) {  // once more, without infinities and NaNs
+    range = {};
+    for_each_row(box, 0, static_cast<const Bits*>(box.x), [&](const Bits* x, std::int64_t n) {
+      for (std::int64_t j = 0; j < n; ++j) {
+        const Bits magnitude = static_cast<Bits>(load_bits(x + j) & (std::numeric_limits<Bits>::max() >> 1));
+        if (magnitude < infinity) range.include(magnitude);
+      }
+    });
+  }
+  if (range.largest == 0) return {};
+  const auto exponent = [](Bits bits) { return std::ilogb(load_element(Type::kType, &bits, 0)); };
+  return {exponent(range.largest), exponent(static_cast<Bits>(range.smallest + 1))};
+}
+
+// How the sums of one box are turned into results.
+struct Rounding {
+  RootPlan root;
+  double scale = 1;          // of the elements, a power of two
+  double smallest_sum = 0;   // below it a sum may lack terms lost to underflow; 0: nothing is ever lost
+  std::int64_t radius = 0;   // half-width of the doubtful zone around midpoints, in units of the last place of double
+  bool exact = false;        // p = 1, and every sum is free of rounding
+  double tail_error = 0;     // double-double: bound on the error of the root, relative
+};
+
+template <class Type, int P>
+Rounding plan_rounding(const Box& box, const LpNorm& norm, std::int64_t depth) {
+  constexpr bool kPair = std::is_same_v<typename Type::Acc, Pair>;
+  const Format& format = format_of(Type::kType);
+  const auto p = static_cast<double>(norm.whole);
+  Rounding r;
+  r.root = plan_root(norm.whole);
+  double terms = 1;
+  for (const BoxAxis& axis : box.axes) terms *= static_cast<double>(std::max<std::int64_t>(axis.max_taps(), 1));
+  const double log_terms = std::ceil(std::log2(terms));
+  if constexpr (P == 1 || Powers<Type, P>::kScaled) {
+    const Magnitudes m = magnitudes_of<Type>(box);
+    if (P == 1) {
+      // Every element is a multiple of 2^finest and every sum is below 2^top.
+      const int finest = std::max(m.smallest, format.min_exponent) - format.precision + 1;
+      const double top = m.largest + 1 + log_terms;
+      r.exact = top - finest <= (kPair ? 100 : 53) && top <= format.max_exponent;
+    }
+    if constexpr (Powers<Type, P>::kScaled) {
+      constexpr double kRange = 900;  // binary exponents of sums and terms that are safe from overflow and underflow
+      double shift = 0;
+      if (p * (m.largest + 1) + log_terms > kRange || p * m.smallest < -kRange) {
+        shift = std::clamp(std::floor((kRange - log_terms) / p) - (m.largest + 1), -1000.0, 1000.0);
+      }
+      r.scale = std::ldexp(1.0, static_cast<int>(shift));
+      if (p * (m.smallest + shift) < -kRange) r.smallest_sum = 0x1p-800;
+    }
+  }
+  r.radius = static_cast<std::int64_t>(std::ceil((static_cast<double>(depth) + p) / p + r.root.error)) + 2;
+  r.tail_error = 0x1p-90 + (3 * static_cast<double>(depth) / p + 32) * 0x1p-106 + p * 0x1p-98;
+  if (r.exact) {
+    r.radius = -1;
+    r.tail_error = 0;
+  }
+  return r;
+}
+
+template <class Type>
+struct Rounded {
+  Vd value;
+  Mask doubt;  // lanes to settle otherwise; their value means nothing
+};
+
+// Lanes whose magnitude is neither 0 nor that of a normal number of the type.
+template <class Type>
+HWY_INLINE Mask out_of_range(Vd r) {
+  constexpr const Format& format = kFormats[static_cast<int>(Type::kType)];
+  // bits - low is compared unsigned, that is with the top bit of both sides flipped.
+  constexpr auto kLow = static_cast<std::uint64_t>(format.min_exponent + 1023) << 52;
+  constexpr auto kHigh = static_cast<std::uint64_t>(format.max_exponent + 1024) << 52;  // exclusive
+  constexpr std::uint64_t kFlip = std::uint64_t{1} << 63;
+  const Di d;
+  const Vi offset = hn::Add(hn::BitCast(d, r), hn::Set(d, static_cast<std::int64_t>(kFlip - kLow)));
+  return hn::RebindMask(D(), hn::Gt(offset, hn::Set(d, static_cast<std::int64_t>(kFlip + (kHigh - kLow) - 1))));
+}
+
+template <class Type, int P>
+HWY_INLINE Rounded<Type> round_sums(Single sum, const Rounding& plan) {
+  const D d;
+  const Di di;
+  Mask doubt = hn::FirstN(d, 0);
+  Vd r = root<P>(sum.hi, plan.root, doubt);
+  if constexpr (Powers<Type, P>::kScaled) {
+    doubt = hn::Or(doubt, hn::Not(hn::Ge(sum.hi, hn::Set(d, plan.smallest_sum))));
+    r = hn::Mul(r, hn::Set(d, 1 / plan.scale));
+  }
+  constexpr int kUp = 64 - Type::kDropped;
+  const std::int64_t limit = std::numeric_limits<std::int64_t>::min() + ((2 * plan.radius + 1) << kUp);
+  const Vi near_limit = hn::Set(di, plan.radius < 0 ? std::numeric_limits<std::int64_t>::min() : limit);
+  doubt = hn::Or(doubt, near_midpoint<Type::kDropped>(r, hn::Set(di, plan.radius), near_limit));
+  doubt = hn::Or(doubt, out_of_range<Type>(r));
+  if (HWY_UNLIKELY(!hn::AllFalse(d, doubt)) && plan.smallest_sum == 0) {
+    doubt = hn::AndNot(hn::Eq(sum.hi, hn::Zero(d)), doubt);
+  }
+  return {r, doubt};
+}
+
+// Within half an ulp of the root r0 of the high part, one Newton step with the residual of the whole sum gives the root
+// as r + tail; r is right unless an error in the tail could move it (Ziv's test).
+template <class Type, int P>
+HWY_INLINE Rounded<Type> round_sums(Pair sum, const Rounding& plan) {
+  const D d;
+  Mask doubt = hn::FirstN(d, 0);
+  const Vd r0 = root<P>(sum.hi, plan.root, doubt);
+  const Mask zero = hn::Eq(sum.hi, hn::Zero(d));
+  Pair r = sum;
+  if constexpr (P != 1) {
+    Pair whole;
+    from_double(r0, whole);
+    if constexpr (P == 2) {
+      whole = two_product(r0, r0);
+    } else {
+      whole = power<P>(whole, plan.root.p);
+    }
+    const Vd residual = hn::Add(hn::Sub(sum.hi, whole.hi), hn::Sub(sum.lo, whole.lo));
+    // The quotient first: it is near 2^-52, where the product with the root might underflow.
+    const Vd step = hn::Mul(hn::Div(residual, whole.hi), hn::Mul(r0, hn::Set(d, 1 / static_cast<double>(plan.root.p))));
+    r = fast_two_sum(r0, hn::IfThenZeroElse(zero, step));
+  }
+  const Vd margin = hn::Mul(r.hi, hn::Set(d, plan.tail_error));
+  doubt = hn::Or(doubt, hn::Not(hn::Eq(hn::Add(r.hi, hn::Add(r.lo, margin)), r.hi)));
+  doubt = hn::Or(doubt, hn::Not(hn::Eq(hn::Add(r.hi, hn::Sub(r.lo, margin)), r.hi)));
+  doubt = hn::Or(doubt, hn::Not(hn::Ge(sum.hi, hn::Set(d, plan.smallest_sum))));
+  const Vd value = hn::Mul(r.hi, hn::Set(d, 1 / plan.scale));
+  doubt = hn::Or(doubt, out_of_range<Type>(value));
+  if (HWY_UNLIKELY(!hn::AllFalse(d, doubt)) && plan.smallest_sum == 0) doubt = hn::AndNot(zero, doubt);
+  return {value, doubt};
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace lppool::kernels
+HWY_AFTER_NAMESPACE();
+
+#endif  // LPPOOL_KERNELS_SCAN_INL_H
