@@ -6,10 +6,10 @@
 #include <memory>
 
 #include "commands.h"
+#include "validators.h"
 #include "lppool/base/error.h"
 #include "lppool/base/file_bytes.h"
 #include "lppool/io/tensor_io.h"
-#include "suggest.h"
 
 namespace lppool::app {
 namespace {
@@ -19,30 +19,20 @@ struct Options {
   bool compress = false;
 };
 
-DataType expected_dtype(const std::string& word) {
-  if (word.empty()) return DataType::kUndefined;
-  if (const auto dtype = parse_dtype(word)) return *dtype;
-  std::vector<std::string> names;
-  for (std::int32_t i = 1; i <= kLastDataType; ++i) names.emplace_back(name(static_cast<DataType>(i)));
-  const auto near = nearest(word, names);
-  fail(ErrorKind::kUsage, "--dtype is '{}', expected {}", word,
-       near ? fmt::format("'{}'?", *near) : fmt::format("one of {}", fmt::join(names, ", ")));
-}
-
-TensorFormat out_format(const Options& options) {
-  if (!options.to.empty()) return *parse_tensor_format(options.to);
+TensorFileFormat out_format(const Options& options) {
+  if (!options.to.empty()) return *parse_tensor_file_format(options.to);
   if (const auto format = format_of(options.out)) return *format;
   fail(ErrorKind::kUsage, "{}: its ending names no form; end it in .pb, .npy, .npz or .txt, or say --to pb|npy|npz|text",
        options.out == "-" ? "standard output" : options.out);
 }
 
 int run(const Options& options) {
-  const DataType expected = expected_dtype(options.dtype);
-  const TensorFormat format = out_format(options);
+  const DataType expected = dtype_option(options.dtype);
+  const TensorFileFormat format = out_format(options);
   const ReadTensorOptions read{expected, options.member};
 
   std::vector<NamedTensor> tensors;
-  if (format == TensorFormat::kNpz && options.member.empty()) tensors = read_all_tensors(options.in, read);
+  if (format == TensorFileFormat::kNpz && options.member.empty()) tensors = read_all_tensors(options.in, read);
   else tensors.push_back(read_any_tensor(options.in, read));
   for (NamedTensor& t : tensors) {
     if (expected != DataType::kUndefined && t.tensor.dtype() != expected) {
@@ -80,6 +70,7 @@ void add_convert(const Registration& r) {
       ->check(CLI::IsMember({"pb", "npy", "npz", "text"}))
       ->type_name("FORM");
   verb->add_option("--dtype", options->dtype, "Element type IN holds, where .npy cannot say (bfloat16, float8e4m3fn, int4, ...)")
+      ->check(dtype_check())
       ->type_name("TYPE");
   verb->add_option("--npy-bf16", options->npy_form,
                    "How .npy holds bfloat16 and other types numpy lacks: void, their bits as integers, or widened")

@@ -29,7 +29,7 @@ constexpr Distance kIncomparable{kInfinity, kInfinity, 0, false};
 // What one stretch of elements adds to the result.
 class Tally {
  public:
-  explicit Tally(const Tolerance& tolerance) : tolerance_(tolerance) {}
+  explicit Tally(const ComparisonTolerance& tolerance) : tolerance_(tolerance) {}
 
   void equal(std::int64_t n) { histogram_[0] += n; }
 
@@ -109,7 +109,7 @@ class Tally {
     }
   }
 
-  const Tolerance& tolerance_;
+  const ComparisonTolerance& tolerance_;
   std::array<std::int64_t, 65> histogram_{};
   std::int64_t different_ = 0, incomparable_ = 0, mismatches_ = 0;
   double max_abs_ = 0, max_rel_ = 0, needed_rtol_ = 0, needed_atol_ = 0;
@@ -254,7 +254,7 @@ bool is_number(DataType dtype) { return is_float(dtype) || is_integer(dtype) || 
 
 }  // namespace
 
-TensorComparison compare(const Tensor& a, const Tensor& b, const Tolerance& tolerance, ThreadPool* threads) {
+TensorComparison compare(const Tensor& a, const Tensor& b, const ComparisonTolerance& tolerance, ThreadPool* threads) {
   TensorComparison result;
   result.elements = b.size();
   if (a.shape() != b.shape()) {

@@ -11,7 +11,7 @@
 // How far two tensors are apart. `b` is the one that counts as right: relative errors are relative to it.
 namespace lppool {
 
-struct Tolerance {
+struct ComparisonTolerance {
   // numpy.allclose: a matches b where |a - b| <= atol + rtol * |b|.
   double rtol = 1e-5, atol = 1e-8;
   // Instead: a matches b where no more than this many steps of their type lie between them (equal values: 0; +0 and -0
@@ -42,7 +42,7 @@ struct TensorComparison {
 };
 
 // Compares elements of any type. `threads` may be null. The result does not depend on the number of threads.
-TensorComparison compare(const Tensor& a, const Tensor& b, const Tolerance& tolerance, ThreadPool* threads = nullptr);
+TensorComparison compare(const Tensor& a, const Tensor& b, const ComparisonTolerance& tolerance, ThreadPool* threads = nullptr);
 
 // The index of element `offset` along each axis.
 std::vector<std::int64_t> index_of(std::int64_t offset, const Shape& shape);

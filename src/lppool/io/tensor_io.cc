@@ -10,12 +10,12 @@ namespace lppool {
 namespace {
 
 constexpr struct {
-  TensorFormat format;
+  TensorFileFormat format;
   std::string_view name, extension;
-} kFormats[] = {{TensorFormat::kPb, "pb", ".pb"},
-                {TensorFormat::kNpy, "npy", ".npy"},
-                {TensorFormat::kNpz, "npz", ".npz"},
-                {TensorFormat::kText, "text", ".txt"}};
+} kFormats[] = {{TensorFileFormat::kPb, "pb", ".pb"},
+                {TensorFileFormat::kNpy, "npy", ".npy"},
+                {TensorFileFormat::kNpz, "npz", ".npz"},
+                {TensorFileFormat::kText, "text", ".txt"}};
 
 NamedTensor read_member(const NpzReader& archive, const std::string& name, const ReadTensorOptions& options) {
   return {name, archive.read(name, {options.expected})};
@@ -28,33 +28,33 @@ NamedTensor read_single(const std::shared_ptr<const FileBytes>& bytes, const std
   if (looks_like_npy(bytes->view())) return {"", parse_npy(bytes->view(), bytes, shown, {options.expected})};
   if (looks_like_text_tensor(bytes->view())) return parse_text_tensor(bytes->view(), shown);
   // A .npy file that lost its first bytes is better called that than a broken TensorProto.
-  if (format_of(path) == TensorFormat::kNpy) return {"", parse_npy(bytes->view(), bytes, shown, {options.expected})};
-  if (format_of(path) == TensorFormat::kText) return parse_text_tensor(bytes->view(), shown);
+  if (format_of(path) == TensorFileFormat::kNpy) return {"", parse_npy(bytes->view(), bytes, shown, {options.expected})};
+  if (format_of(path) == TensorFileFormat::kText) return parse_text_tensor(bytes->view(), shown);
   return parse_tensor(bytes->view(), path == "-" ? std::filesystem::path() : std::filesystem::absolute(path).parent_path(),
                       shown);
 }
 
 bool is_archive(const FileBytes& bytes, const std::filesystem::path& path) {
-  return looks_like_zip(bytes.view()) || (format_of(path) == TensorFormat::kNpz && !looks_like_npy(bytes.view()));
+  return looks_like_zip(bytes.view()) || (format_of(path) == TensorFileFormat::kNpz && !looks_like_npy(bytes.view()));
 }
 
 }  // namespace
 
-std::optional<TensorFormat> parse_tensor_format(std::string_view name) {
+std::optional<TensorFileFormat> parse_tensor_file_format(std::string_view name) {
   for (const auto& row : kFormats) {
     if (row.name == name) return row.format;
   }
   return std::nullopt;
 }
 
-std::string_view name(TensorFormat format) {
+std::string_view name(TensorFileFormat format) {
   for (const auto& row : kFormats) {
     if (row.format == format) return row.name;
   }
   return "";
 }
 
-std::optional<TensorFormat> format_of(const std::filesystem::path& path) {
+std::optional<TensorFileFormat> format_of(const std::filesystem::path& path) {
   const std::string extension = path.extension().string();
   for (const auto& row : kFormats) {
     if (row.extension == extension) return row.format;
@@ -86,9 +86,9 @@ std::vector<NamedTensor> read_all_tensors(const std::filesystem::path& path, con
   return tensors;
 }
 
-void write_tensors(const std::filesystem::path& path, TensorFormat format, const std::vector<NamedTensor>& tensors,
+void write_tensors(const std::filesystem::path& path, TensorFileFormat format, const std::vector<NamedTensor>& tensors,
                    const WriteTensorOptions& options) {
-  if (format == TensorFormat::kNpz) {
+  if (format == TensorFileFormat::kNpz) {
     NpzWriter archive(path, options.deflate);
     int unnamed = 0;
     for (const NamedTensor& t : tensors) {
@@ -102,10 +102,10 @@ void write_tensors(const std::filesystem::path& path, TensorFormat format, const
   }
   const NamedTensor& t = tensors.front();
   switch (format) {
-    case TensorFormat::kPb: write_tensor(path, t.name, t.tensor); break;
-    case TensorFormat::kNpy: write_npy(path, t.tensor, options.npy_form); break;
-    case TensorFormat::kText: write_file(path, to_text(t.name, t.tensor)); break;
-    case TensorFormat::kNpz: break;
+    case TensorFileFormat::kPb: write_tensor(path, t.name, t.tensor); break;
+    case TensorFileFormat::kNpy: write_npy(path, t.tensor, options.npy_form); break;
+    case TensorFileFormat::kText: write_file(path, to_text(t.name, t.tensor)); break;
+    case TensorFileFormat::kNpz: break;
   }
 }
 

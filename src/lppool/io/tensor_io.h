@@ -11,11 +11,11 @@
 // Tensors in files of any form this program knows. "-" is standard input or output.
 namespace lppool {
 
-enum class TensorFormat { kPb, kNpy, kNpz, kText };
-std::optional<TensorFormat> parse_tensor_format(std::string_view name);  // "pb", "npy", "npz", "text"
-std::string_view name(TensorFormat format);
+enum class TensorFileFormat { kPb, kNpy, kNpz, kText };
+std::optional<TensorFileFormat> parse_tensor_file_format(std::string_view name);  // "pb", "npy", "npz", "text"
+std::string_view name(TensorFileFormat format);
 // The form a file name's ending stands for: .pb, .npy, .npz, .txt.
-std::optional<TensorFormat> format_of(const std::filesystem::path& path);
+std::optional<TensorFileFormat> format_of(const std::filesystem::path& path);
 
 struct ReadTensorOptions {
   DataType expected = DataType::kUndefined;  // see NpyReadOptions
@@ -36,7 +36,7 @@ struct WriteTensorOptions {
 };
 
 // Several tensors need an archive (kUsage otherwise); a tensor without name is arr_0, arr_1 ... there, as numpy has it.
-void write_tensors(const std::filesystem::path& path, TensorFormat format, const std::vector<NamedTensor>& tensors,
+void write_tensors(const std::filesystem::path& path, TensorFileFormat format, const std::vector<NamedTensor>& tensors,
                    const WriteTensorOptions& options = {});
 
 }  // namespace lppool

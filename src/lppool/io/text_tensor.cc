@@ -338,6 +338,12 @@ std::optional<Shape> parse_shape(std::string_view text) {
   }
 }
 
+std::string element_text(const Tensor& tensor, std::int64_t index) {
+  std::string out;
+  append_element(out, tensor, static_cast<std::size_t>(index));
+  return out;
+}
+
 std::string to_text(std::string_view name, const Tensor& tensor) {
   std::string out = std::string(kMagic) + "\n";
   if (!name.empty()) {

@@ -24,6 +24,9 @@ bool looks_like_text_tensor(std::string_view bytes);
 
 std::string to_text(std::string_view name, const Tensor& tensor);
 
+// One element as it is written there.
+std::string element_text(const Tensor& tensor, std::int64_t index);
+
 // `shown` names the file in messages. Throws kParse, kLimit.
 NamedTensor parse_text_tensor(std::string_view text, const std::string& shown);
 

@@ -17,8 +17,8 @@ Tensor row(const std::vector<T>& values) {
   return Tensor::of<T>({static_cast<std::int64_t>(values.size())}, values);
 }
 
-Tolerance ulp(std::uint64_t n) {
-  Tolerance t;
+ComparisonTolerance ulp(std::uint64_t n) {
+  ComparisonTolerance t;
   t.ulp = n;
   return t;
 }
@@ -65,8 +65,8 @@ TEST_CASE("The tolerance found to be needed passes, a smaller one does not", "[c
 TEST_CASE("Nothing but itself matches NaN or an infinity", "[compare]") {
   const float most = std::numeric_limits<float>::max();
   for (const auto& [x, y] : {std::pair{kNaN, 1.0f}, {1.0f, kNaN}, {kInf, most}, {most, kInf}, {kInf, -kInf}, {kNaN, kInf}}) {
-    const Tolerance loose{kInf, kInf, {}, false};
-    for (const Tolerance& t : {loose, ulp(UINT64_MAX), Tolerance{}}) {
+    const ComparisonTolerance loose{kInf, kInf, {}, false};
+    for (const ComparisonTolerance& t : {loose, ulp(UINT64_MAX), ComparisonTolerance{}}) {
       const TensorComparison c = compare(row<float>({1, x}), row<float>({2, y}), t);
       CAPTURE(x, y);
       CHECK_FALSE(c.match);
