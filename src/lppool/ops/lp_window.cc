@@ -69,9 +69,9 @@ void check_lengths(CheckContext& ctx) {
     if (!ctx.attributes.has(list)) continue;
     const std::size_t size = ctx.attributes.ints(list).size();
     if (per_axis == 2 && size % 2 != 0) {
-      ctx.error("LP023", list, fmt::format("pads has {} values, expected a begin and an end for each axis", size));
+      ctx.error("LP002", list, fmt::format("pads has {} values, expected a begin and an end for each axis", size));
     } else if (spatial != 0 && size != spatial * per_axis) {
-      ctx.error("LP024", list,
+      ctx.error("LP021", list,
                 fmt::format("{} has {} values, but kernel_shape has {}: expected {}", list, size, spatial,
                             spatial * per_axis));
     }

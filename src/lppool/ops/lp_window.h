@@ -39,8 +39,8 @@ struct LpWindow {
   bool same() const { return auto_pad == AutoPad::kSameUpper || auto_pad == AutoPad::kSameLower; }
 };
 
-// Adds findings about the attributes of an LpPool node as far as they can be judged without its input: LP001, LP006 to
-// LP015, LP023 and LP024.
+// Adds findings about the attributes of an LpPool node as far as they can be judged without its input: LP001, LP002, LP006
+// to LP015 and LP021.
 void check_lp_window(CheckContext& ctx);
 
 // The attributes for an input of `rank` dimensions, defaults filled in. Throws kRuntime for whatever check_lp_window
