@@ -20,6 +20,7 @@ struct Scope {
   const std::map<std::string, Attribute>* arguments = nullptr;  // of the enclosing function call
   std::string prefix;                                         // "call/" for names that the body defines
   std::string where;                                          // "call 'blk': "
+  std::string origin;                                         // "" or "function domain:name"
 };
 
 class Binder {
@@ -80,6 +81,7 @@ class Binder {
     node.node = source;
     node.index = index;
     node.where = scope.where + describe(source, index);
+    node.origin = scope.origin;
     for (auto* list : {&node.node.inputs, &node.node.outputs}) {
       for (std::string& value : *list) value = rename(value, scope);
     }
@@ -88,7 +90,7 @@ class Binder {
       if (first_output.empty()) first_output = output;
     }
     node.label = !source.name.empty() ? scope.prefix + source.name : first_output;
-    resolve_attributes(node.node, scope);
+    node.filled_in = resolve_attributes(node.node, scope);
 
     const auto called = functions_.find(key(source.domain, source.op_type, source.overload));
     if (called != functions_.end()) {
@@ -98,18 +100,21 @@ class Binder {
     node.opset = opset_of(*scope.imports, source.domain, model_.ir_version.value_or(0)).value_or(0);
     node.op = find_op(source.domain, source.op_type);
     if (node.op != nullptr && node.opset > 0) node.schema = schema_for(*node.op, node.opset);
-    bind_subgraphs(node, scope, bound, depth);
+    bind_subgraphs(node, source, scope, bound, depth);
     bound.nodes.push_back(std::move(node));
   }
 
-  static void resolve_attributes(Node& node, const Scope& scope) {
-    if (scope.arguments == nullptr) return;
+  // True if the node had a reference to resolve.
+  static bool resolve_attributes(Node& node, const Scope& scope) {
+    if (scope.arguments == nullptr) return false;
+    bool referred = false;
     std::vector<Attribute> resolved;
     for (Attribute& attribute : node.attributes) {
       if (attribute.ref_attr_name.empty()) {
         resolved.push_back(std::move(attribute));
         continue;
       }
+      referred = true;
       const auto argument = scope.arguments->find(attribute.ref_attr_name);
       if (argument == scope.arguments->end()) continue;  // left out: the operator's default counts
       Attribute value = argument->second;
@@ -117,9 +122,14 @@ class Binder {
       resolved.push_back(std::move(value));
     }
     node.attributes = std::move(resolved);
+    return referred;
   }
 
-  void bind_subgraphs(BoundNode& node, const Scope& scope, BoundGraph& bound, std::size_t depth) {
+  void bind_subgraphs(BoundNode& node, const Node& source, const Scope& scope, BoundGraph& bound, std::size_t depth) {
+    std::string source_label = source.name;
+    for (const std::string& output : source.outputs) {
+      if (source_label.empty()) source_label = output;
+    }
     for (Attribute& attribute : node.node.attributes) {
       const auto bind_one = [&](std::shared_ptr<const Graph>& g) {
         if (!g) return;
@@ -128,7 +138,9 @@ class Binder {
             .initializers = g->initializers, .sparse_initializers = g->sparse_initializers, .inputs = g->inputs,
             .outputs = g->outputs, .value_infos = g->value_infos});
         const std::string path = fmt::format("{}{}{}/{}", bound.path, bound.path.empty() ? "" : "/", node.label, attribute.name);
-        bound.subgraphs[g.get()] = std::make_shared<const BoundGraph>(graph(*g, scope, path, depth + 1));
+        Scope inner = scope;
+        inner.origin = fmt::format("{}{}{}/{}", scope.origin, scope.origin.empty() ? "" : "/", source_label, attribute.name);
+        bound.subgraphs[g.get()] = std::make_shared<const BoundGraph>(graph(*g, inner, path, depth + 1));
       };
       bind_one(attribute.g);
       for (auto& g : attribute.graphs) bind_one(g);
@@ -142,6 +154,7 @@ class Binder {
     Scope inner;
     inner.imports = &function.opset_imports;
     inner.where = fmt::format("{}: ", call.where);
+    inner.origin = "function " + label(function);
     // A label that another call (or value) already uses gets a number, so that no two inner names meet.
     std::string base = call.label.empty() ? function.name : call.label;
     inner.prefix = base + "/";

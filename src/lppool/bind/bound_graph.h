@@ -17,6 +17,8 @@ struct BoundNode {
   std::string where;                 // for messages: node 'pool1' (LpPool), inside calls: call 'blk': node 'pool1' (LpPool)
   std::string label;                 // for people and files: the node's name, or its first output where it has none
   std::int64_t index = 0;            // position in the graph or function body it stands in
+  std::string origin;                // path of that body in the model: "", "if1/then_branch", "function my.domain:Block"
+  bool filled_in = false;            // the call of a function gave attributes
   std::int64_t opset = 0;            // what its domain is bound to; 0 where the domain is not imported
   const OpDef* op = nullptr;         // nullptr: not in the registry
   const OpSchema* schema = nullptr;  // nullptr: not in the registry, or not at this opset

@@ -34,6 +34,7 @@ Diagnostic& Findings::adopt(const Place& place, const Diagnostic& original) {
   Diagnostic& finding = list_.emplace_back(original);
   finding.severity = severity;
   finding.graph = place.graph;
+  if (!place.call.empty()) finding.message += fmt::format(" (in {})", place.call);
   if (place.node != nullptr) {
     finding.node = place.node->name;
     finding.node_index = place.index;

@@ -18,6 +18,7 @@ struct Place {
   const Node* node = nullptr;
   std::int64_t index = 0;
   const OpSchema* schema = nullptr;
+  std::string_view call = {};  // which call, where a finding about a function's body holds for one only
 };
 
 // The list a check fills. Severities come from the table of codes, so that one code never has two.

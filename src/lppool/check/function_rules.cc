@@ -11,11 +11,6 @@ namespace {
 
 constexpr std::size_t kMaxCallDepth = 100;
 
-std::string label(const Function& function) {
-  return fmt::format("{}:{}{}{}", function.domain, function.name, function.overload.empty() ? "" : ":",
-                     function.overload);
-}
-
 std::string path_of(const Function& function) {
   return "function " + label(function);
 }

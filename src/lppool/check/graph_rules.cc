@@ -1,10 +1,12 @@
 // GR: names of a graph, what defines them, and the interface of the main graph.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <unordered_set>
 
 #include "lppool/base/text.h"
 #include "lppool/check/rules.h"
+#include "lppool/infer/infer.h"
 
 namespace lppool {
 namespace {
@@ -59,10 +61,35 @@ void add_inputs(CheckState& state, const Graph& graph, Scope& scope, const std::
   }
 }
 
+// An initializer that is the default of an input: the two must agree.
+void check_default(CheckState& state, const Place& place, const StoredTensor& tensor, const Type& declared) {
+  if (declared.kind != Type::Kind::kTensor || tensor.problem) return;
+  const auto report = [&](const char* code, const std::string& given, const std::string& expected) {
+    state.findings
+        .add(place, code,
+             fmt::format("the default of input {} is {}, but the input is declared {}", quoted(tensor.name), given,
+                         expected))
+        .tensor = tensor.name;
+  };
+  if (is_known(declared.dtype_number) && declared.dtype_number != tensor.dtype_number &&
+      is_known(tensor.dtype_number)) {
+    report("TY002", std::string(name(tensor.dtype())), std::string(name(declared.dtype)));
+  }
+  if (!declared.shape) return;
+  bool agrees = declared.shape->size() == tensor.dims.size();
+  for (std::size_t i = 0; agrees && i < tensor.dims.size(); ++i) {
+    agrees = (*declared.shape)[i].value.value_or(tensor.dims[i]) == tensor.dims[i];
+  }
+  if (agrees) return;
+  const std::vector<Dim> dims(tensor.dims.begin(), tensor.dims.end());
+  report("SH001", to_string(dims), to_string(*declared_type(declared).shape));
+}
+
 void add_initializers(CheckState& state, const Graph& graph, Scope& scope, const std::string& path) {
   const Place place{.graph = path};
-  std::unordered_set<std::string_view> inputs, seen;
-  for (const ValueInfo& input : graph.inputs) inputs.insert(input.name);
+  std::unordered_set<std::string_view> seen;
+  std::unordered_map<std::string_view, const Type*> inputs;
+  for (const ValueInfo& input : graph.inputs) inputs.emplace(input.name, &input.type);
   const auto add = [&](const std::string& name, bool dense) {
     if (name.empty()) {
       state.findings.add(place, "GR010", fmt::format("{} initializer has no name", dense ? "an" : "a sparse"));
@@ -92,6 +119,8 @@ void add_initializers(CheckState& state, const Graph& graph, Scope& scope, const
   for (const StoredTensor& tensor : graph.initializers) {
     add(tensor.name, true);
     check_tensor(state, place, tensor);
+    if (const auto input = inputs.find(tensor.name); input != inputs.end())
+      check_default(state, place, tensor, *input->second);
   }
   for (const StoredSparseTensor& tensor : graph.sparse_initializers) {
     add(tensor.values.name, false);
@@ -184,7 +213,8 @@ void check_reads(CheckState& state, const Place& place, Scope& scope) {
     }
     std::string hint;
     if (state.findings.count("GR004") < kMaxSuggestions) {
-      const auto names = scope.names(kMaxCandidates);
+      auto names = scope.names(kMaxCandidates);
+      std::ranges::sort(names);  // of equals the same one everywhere
       if (const auto near = nearest(input, names)) hint = fmt::format("did you mean {}?", quoted(*near));
     }
     state.findings.add(place, "GR004", fmt::format("input {} is defined nowhere", quoted(input)), hint).tensor = input;

@@ -13,6 +13,35 @@ namespace {
 constexpr const char* kBrokenNames[] = {"GR002", "GR003", "GR005", "GR006", "GR011",
                                         "GR022", "FN001", "FN002", "FN009"};
 
+std::size_t count_nodes(const std::vector<Node>& nodes, std::size_t depth) {
+  std::size_t count = nodes.size();
+  if (depth > kMaxNesting) return count;
+  for (const Node& node : nodes) {
+    for (const Attribute& attribute : node.attributes) {
+      if (attribute.g) count += count_nodes(attribute.g->nodes, depth + 1);
+      for (const auto& graph : attribute.graphs) count += graph ? count_nodes(graph->nodes, depth + 1) : 0;
+    }
+  }
+  return count;
+}
+
+// Functions in place of their calls can make a model grow without bound; the work of a check must not.
+BindLimits limits_for(const Model& model) {
+  std::size_t nodes = count_nodes(model.graph->nodes, 0);
+  for (const Function& function : model.functions) nodes += count_nodes(function.nodes, 0);
+  return {.max_depth = kMaxNesting, .max_nodes = 4 * nodes + 50'000};
+}
+
+// Nodes of functions whose attributes come from the call: only here are the values known.
+void check_filled_in(CheckState& state, const BoundGraph& graph) {
+  for (const BoundNode& node : graph.nodes) {
+    const Place place{
+        .graph = node.origin, .node = &node.node, .index = node.index, .schema = node.schema, .call = node.where};
+    if (node.filled_in && node.schema != nullptr && !state.findings.has_errors(place)) check_attributes(state, place);
+  }
+  for (const auto& [key, branch] : graph.subgraphs) check_filled_in(state, *branch);
+}
+
 }  // namespace
 
 void check_types_and_shapes(CheckState& state) {
@@ -21,9 +50,11 @@ void check_types_and_shapes(CheckState& state) {
   }
   InferResult result;
   try {
-    result = infer_shapes(bind_model(state.model));
+    const BoundGraph bound = bind_model(state.model, limits_for(state.model));
+    check_filled_in(state, bound);
+    result = infer_shapes(bound);
   } catch (const Error& error) {
-    state.findings.add({}, "GR022", error.what());
+    state.findings.add({}, "SH005", fmt::format("types and shapes are not checked: {}", error.what()));
     return;
   }
   for (const Diagnostic& finding : result.findings) {
@@ -37,8 +68,7 @@ void check_types_and_shapes(CheckState& state) {
       place.index = *finding.node_index;
       if (state.findings.has_errors(place)) continue;  // a consequence
     }
-    Diagnostic& adopted = state.findings.adopt(place, finding);
-    adopted.since_version = finding.since_version;
+    state.findings.adopt(place, finding).since_version = finding.since_version;
   }
 }
 

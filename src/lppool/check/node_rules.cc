@@ -90,7 +90,7 @@ void check_node(CheckState& state, const Body& body, const Node& node, std::int6
   if (node.op_type.empty()) return;
   if (!opset) {
     const std::string domain(canonical_domain(node.domain));
-    if (state.reported_once.insert(fmt::format("OP006 {}\n{}", path.substr(0, path.find('/')), domain)).second) {
+    if (state.reported_once.insert(fmt::format("OP006 {}\n{}", fmt::ptr(body.imports), domain)).second) {
       state.findings.add(place, "OP006",
                          fmt::format("{} is not imported by the {}",
                                      domain.empty() ? "the default domain" : fmt::format("domain {}", quoted(domain)),

@@ -45,6 +45,10 @@ std::optional<std::int64_t> opset_of(const std::vector<OpsetImport>& imports, st
   return std::nullopt;
 }
 
+std::string label(const Function& function) {
+  return fmt::format("{}:{}{}{}", function.domain, function.name, function.overload.empty() ? "" : ":", function.overload);
+}
+
 std::string describe(const Node& node, std::int64_t index) {
   return node.name.empty() ? fmt::format("node #{} ({})", index, node.op_type)
                            : fmt::format("node '{}' ({})", node.name, node.op_type);

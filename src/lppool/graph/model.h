@@ -150,6 +150,9 @@ std::string_view canonical_domain(std::string_view domain);
 std::optional<std::int64_t> opset_of(const std::vector<OpsetImport>& imports, std::string_view domain,
                                      std::int64_t ir_version);
 
+// What identifies a function: "my.domain:Block", with ":overload" where it has one.
+std::string label(const Function& function);
+
 // A readable handle for a node in messages: node 'pool1' (LpPool), or node #3 (LpPool) where it has no name.
 std::string describe(const Node& node, std::int64_t index);
 

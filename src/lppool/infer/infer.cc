@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "lppool/base/thread_pool.h"
+#include "lppool/infer/type_rules.h"
 #include "lppool/run/node_context.h"
 
 namespace lppool {
@@ -251,6 +252,9 @@ class Engine {
     finding.tensor = tensor;
     finding.graph = path;
     if (node != nullptr) {
+      finding.graph = node->origin;
+      // Inside a function the place alone does not say which call it is about.
+      if (node->origin.starts_with("function ")) finding.message += fmt::format(" (in {})", node->where);
       finding.node = node->node.name;
       finding.node_index = node->index;
       finding.op_type = node->node.op_type;
@@ -322,6 +326,10 @@ class Engine {
       }
     } else {
       Context context(*this, graph, node, scope);
+      for (const TypeProblem& problem : check_input_types(*node.schema, context.inputs)) {
+        report(Severity::kError, problem.code, &node, node.node.inputs[problem.input], problem.message, graph.path);
+        result_.findings.back().hint = problem.hint;
+      }
       try {
         node.op->infer(context);
         for (std::size_t k = 0; k < made.size(); ++k) {
