@@ -166,6 +166,7 @@ void check_value_infos(CheckState& state, const Graph& graph, const Scope& scope
 
 void check_unused(CheckState& state, const Graph& graph, const Scope& scope,
                   const std::vector<std::string_view>& outputs) {
+  if (has_broken_edges(state)) return;
   std::unordered_set<std::string_view> used(outputs.begin(), outputs.end());
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) used.insert(scope.reads(i).begin(), scope.reads(i).end());
   std::unordered_set<std::string_view> inputs;

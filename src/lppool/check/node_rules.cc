@@ -88,6 +88,7 @@ void check_node(CheckState& state, const Body& body, const Node& node, std::int6
   if (op != nullptr && called == nullptr && opset && *opset >= 1) place.schema = schema_for(*op, *opset);
   check_attribute_form(state, body, place);
   if (node.op_type.empty()) return;
+  if (!opset && body.function == nullptr && body.imports->empty()) return;  // OP001 has said it
   if (!opset) {
     const std::string domain(canonical_domain(node.domain));
     if (state.reported_once.insert(fmt::format("OP006 {}\n{}", fmt::ptr(body.imports), domain)).second) {

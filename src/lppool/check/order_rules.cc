@@ -12,6 +12,11 @@ namespace {
 
 constexpr std::size_t kUnvisited = std::numeric_limits<std::size_t>::max();
 
+// The node of this graph that a read of `name` means: none where an outer graph has the name, which GR003 has reported.
+std::size_t local_producer(const Scope& scope, std::string_view name) {
+  return scope.outer_defines(name) ? kUnvisited : scope.producer(name);
+}
+
 // Circles of a graph: Tarjan's strongly connected components, with a stack of its own instead of recursion.
 class Circles {
  public:
@@ -22,7 +27,7 @@ class Circles {
         edges_(nodes.size()) {
     for (std::size_t i = 0; i < nodes.size(); ++i) {
       for (const std::string_view name : scope.reads(i)) {
-        const std::size_t from = scope.producer(name);
+        const std::size_t from = local_producer(scope, name);
         if (from < nodes.size()) edges_[i].push_back(from);
       }
     }
@@ -106,11 +111,18 @@ std::string walk_circle(const std::vector<Node>& nodes, const Circles& circles, 
 
 }  // namespace
 
+bool has_broken_edges(const CheckState& state) {
+  for (const char* code : {"GR002", "GR003", "GR004", "GR005", "GR006", "GR007", "FN006", "SC001", "SC005"}) {
+    if (state.findings.count(code) != 0) return true;
+  }
+  return false;
+}
+
 void check_order(CheckState& state, const std::vector<Node>& nodes, const Scope& scope, const std::string& path) {
   bool sorted = true;
   for (std::size_t i = 0; i < nodes.size() && sorted; ++i) {
     for (const std::string_view name : scope.reads(i)) {
-      const std::size_t from = scope.producer(name);
+      const std::size_t from = local_producer(scope, name);
       if (from < nodes.size() && from >= i) sorted = false;
     }
   }
@@ -124,7 +136,7 @@ void check_order(CheckState& state, const std::vector<Node>& nodes, const Scope&
       state.findings.add(place, "GR006", "nodes depend on each other in a circle: " + walk_circle(nodes, circles, i));
     }
     for (const std::string& input : nodes[i].inputs) {
-      const std::size_t from = scope.producer(input);
+      const std::size_t from = local_producer(scope, input);
       if (from >= nodes.size() || from <= i || circles.component(from) == circles.component(i)) continue;
       state.findings
           .add(place, "GR005",
@@ -138,6 +150,7 @@ void check_order(CheckState& state, const std::vector<Node>& nodes, const Scope&
 
 void check_dead_nodes(CheckState& state, const std::vector<Node>& nodes, const Scope& scope,
                       const std::vector<std::string_view>& outputs, const std::string& path) {
+  if (has_broken_edges(state)) return;
   std::vector<bool> needed(nodes.size(), false);
   std::vector<std::string_view> wanted(outputs.begin(), outputs.end());
   while (!wanted.empty()) {

@@ -71,6 +71,8 @@ void check_nodes(CheckState& state, const Body& body, const std::vector<Node>& n
 void check_order(CheckState& state, const std::vector<Node>& nodes, const Scope& scope, const std::string& path);
 void check_dead_nodes(CheckState& state, const std::vector<Node>& nodes, const Scope& scope,
                       const std::vector<std::string_view>& outputs, const std::string& path);
+// Faults by which a node or value may look unused: nothing is said about uses then.
+bool has_broken_edges(const CheckState& state);
 
 // node_rules.cc
 void check_node(CheckState& state, const Body& body, const Node& node, std::int64_t index, const std::string& path);
