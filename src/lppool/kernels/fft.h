@@ -8,7 +8,8 @@
 
 namespace lppool {
 
-// Discrete Fourier transforms of one length, in double: y[k] = sum over j of x[j] exp(-+2 pi i j k / n), unscaled.
+// Discrete Fourier transforms of one length: y[k] = sum over j of x[j] exp(-+2 pi i j k / n), unscaled. T is float or
+// double.
 //
 // Lengths whose prime factors are small are split by them (Cooley and Tukey 1965, in Stockham's self-sorting order,
 // which needs no bit reversal); a length with a prime factor above kLargestFactor goes through a convolution of a
@@ -16,6 +17,7 @@ namespace lppool {
 // for any length: twiddles are computed from reduced angles, never by recurrence.
 //
 // Immutable after construction; safe from any thread.
+template <typename T>
 class Fft {
  public:
   static constexpr std::int64_t kLargestFactor = 31;
@@ -25,23 +27,29 @@ class Fft {
   Fft(Fft&&) noexcept;
   Fft& operator=(Fft&&) noexcept;
 
+  // True where no prime factor of n is above kLargestFactor.
+  static bool splits(std::int64_t n);
+
   std::int64_t size() const { return n_; }
   // Complex numbers that transform() needs besides the data.
   std::int64_t scratch_size() const;
 
   // In place. data: size() numbers; scratch: scratch_size() numbers, overwritten.
-  void forward(std::span<std::complex<double>> data, std::span<std::complex<double>> scratch) const;
-  void inverse(std::span<std::complex<double>> data, std::span<std::complex<double>> scratch) const;
+  void forward(std::span<std::complex<T>> data, std::span<std::complex<T>> scratch) const;
+  void inverse(std::span<std::complex<T>> data, std::span<std::complex<T>> scratch) const;
 
  private:
   struct Bluestein;
-  void split_transform(std::complex<double>* data, std::complex<double>* scratch) const;
+  void split_transform(std::complex<T>* data, std::complex<T>* scratch) const;
 
   std::int64_t n_;
   std::vector<std::int64_t> factors_;
-  std::vector<std::complex<double>> roots_;  // exp(-2 pi i k / n)
+  std::vector<std::complex<T>> roots_;  // exp(-2 pi i k / n)
   std::unique_ptr<const Bluestein> bluestein_;
 };
+
+extern template class Fft<float>;
+extern template class Fft<double>;
 
 // The lower half (n / 2 + 1 numbers, rounded down) of the spectrum of a real signal, in half the time.
 class RealFft {
@@ -56,7 +64,7 @@ class RealFft {
 
  private:
   std::int64_t n_;
-  Fft complex_;
+  Fft<double> complex_;
   std::vector<std::complex<double>> roots_;
 };
 

@@ -70,7 +70,7 @@ TEST_CASE("Fft agrees with the defining sum for every small length and some larg
   for (const std::int64_t n : {400, 512, 997, 1009, 2 * 37 * 41, 31 * 31}) lengths.push_back(n);
   for (const std::int64_t n : lengths) {
     CAPTURE(n);
-    const Fft fft(n);
+    const Fft<double> fft(n);
     const auto x = signal(static_cast<std::size_t>(n));
     auto data = x;
     std::vector<Complex> scratch(static_cast<std::size_t>(fft.scratch_size()));
@@ -80,6 +80,12 @@ TEST_CASE("Fft agrees with the defining sum for every small length and some larg
     data = x;
     fft.inverse(data, scratch);
     CHECK(distance(data, naive_dft(x, x.size(), 1)) <= 4e-15 * norm(expected));
+
+    const Fft<float> narrow(n);
+    std::vector<std::complex<float>> data32(x.begin(), x.end()),
+        scratch32(static_cast<std::size_t>(narrow.scratch_size()));
+    narrow.forward(data32, scratch32);
+    CHECK(distance({data32.begin(), data32.end()}, expected) <= 2e-6 * norm(expected));
 
     const RealFft real(n);
     std::vector<double> parts(x.size());
