@@ -21,4 +21,10 @@ inline Taps clip_window(std::int64_t start, std::int64_t in, std::int64_t kernel
   return {start + begin * dilation, end - begin, dilation};
 }
 
+// Window `o` of an axis (PoolAxis, or any other description with these members).
+template <typename Axis>
+Taps clip_window(const Axis& axis, std::int64_t o) {
+  return clip_window(o * axis.stride - axis.pad_begin, axis.in, axis.kernel, axis.dilation);
+}
+
 }  // namespace lppool::kernels
