@@ -1,0 +1,181 @@
+// run: executes a model; writes outputs, and any or all inner tensors.
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "commands.h"
+#include "inputs.h"
+#include "lppool/dump/tensor_folder.h"
+#include "lppool/onnx/model_file.h"
+#include "lppool/run/session.h"
+#include "lppool/tensor/memory.h"
+#include "lppool/text/glob.h"
+#include "progress.h"
+#include "report.h"
+
+namespace lppool::app {
+namespace {
+
+struct Options {
+  std::string model, output_folder, format = "npy", npy_bf16 = "v2", dump_folder;
+  std::vector<std::string> outputs, dump_only;
+  InputOptions inputs;
+  std::int64_t time_limit = 0, memory_limit = 0;
+};
+
+// Writes inner tensors as they are made, and shows progress.
+class Watcher final : public RunObserver {
+ public:
+  Watcher(const Globals& globals, const Options& options, TensorFolder* dump, const std::set<std::string>& outputs)
+      : options_(options), dump_(dump), outputs_(outputs), progress_(globals.quiet) {}
+
+  void on_node(const NodeEvent& event) override {
+    progress_.update("run", event.done, event.total, event.node.label);
+    if (dump_ == nullptr) return;
+    for (std::size_t i = 0; i < event.outputs.size(); ++i) {
+      const std::string& output = event.node.node.outputs[i];
+      if (output.empty() || event.outputs[i].empty()) continue;
+      const std::string name = event.path + output;
+      if (!wanted(event, name)) continue;
+      dump_->add(name, event.outputs[i], {outputs_.contains(output) && event.path.empty() ? "output" : "intermediate",
+                                          event.path + event.node.label, event.node.node.op_type});
+    }
+  }
+  void end() { progress_.clear(); }
+
+ private:
+  bool wanted(const NodeEvent& event, const std::string& name) const {
+    if (options_.dump_only.empty()) return true;
+    return std::ranges::any_of(options_.dump_only, [&](const std::string& glob) {
+      return glob_match(glob, name) || glob_match(glob, event.node.label) || glob_match(glob, event.node.node.op_type);
+    });
+  }
+
+  const Options& options_;
+  TensorFolder* dump_;
+  const std::set<std::string>& outputs_;
+  Progress progress_;
+};
+
+Json value_json(const std::string& name, const Value& value) {
+  Json json = {{"name", name}};
+  if (value.is_tensor()) {
+    json["dtype"] = lppool::name(value.tensor().dtype());
+    json["shape"] = shape_json(value.tensor().shape());
+  } else if (value.is_sequence()) {
+    json["dtype"] = fmt::format("seq({})", lppool::name(value.sequence().dtype));
+    json["length"] = value.sequence().elements.size();
+  } else {
+    json["dtype"] = nullptr;
+  }
+  return json;
+}
+
+int run(Globals& globals, const Options& options) {
+  globals.model = options.model;
+  if (options.memory_limit > 0) memory::set_limit(static_cast<std::size_t>(options.memory_limit));
+  TensorFolderOptions folder_options;
+  folder_options.model = options.model;
+  folder_options.format = *parse_folder_format(options.format);
+  folder_options.npy_form = *parse_npy_form(options.npy_bf16);
+
+  const ModelFile file = ModelFile::read(options.model);
+  const Model& model = file.model();
+  if (!model.graph) fail(ErrorKind::kParse, "{}: the model has no graph", options.model);
+  ExecutorOptions executor_options;
+  executor_options.threads = globals.threads;
+  executor_options.request.outputs = options.outputs;
+  executor_options.request.keep_all = !options.dump_folder.empty() && options.outputs.empty();
+  executor_options.time_limit = std::chrono::milliseconds(options.time_limit * 1000);
+  for (const std::string& name : options.inputs.fed_names()) executor_options.request.fed.insert(name);
+
+  Session session(model, executor_options);
+  for (const Diagnostic& warning : session.warnings()) {
+    if (warning.severity == Severity::kWarning) {
+      std::string line = finding_text(warning, false);
+      spdlog::warn("{}", line.substr(0, line.find('\n')));
+    }
+  }
+  std::map<std::string, Value> inputs = options.inputs.read(model, session.graph());
+  memory::reset_peak();
+
+  std::set<std::string> output_names;
+  for (const ValueInfo& output : model.graph->outputs) output_names.insert(output.name);
+  std::optional<TensorFolder> dump;
+  if (!options.dump_folder.empty()) dump.emplace(options.dump_folder, folder_options);
+  Watcher watcher(globals, options, dump ? &*dump : nullptr, output_names);
+  const auto begin = std::chrono::steady_clock::now();
+  const std::vector<Value> outputs = session.run(std::move(inputs), &watcher);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  watcher.end();
+  if (dump) dump->close();
+
+  const auto& names = session.executor().output_names();
+  if (!options.output_folder.empty()) {
+    std::map<std::string, const BoundNode*> producers;
+    for (const BoundNode& node : session.graph().nodes) {
+      for (const std::string& output : node.node.outputs) producers[output] = &node;
+    }
+    TensorFolder folder(options.output_folder, folder_options);
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      const auto producer = producers.find(names[i]);
+      TensorFolder::Source source{output_names.contains(names[i]) ? "output" : "intermediate", "", ""};
+      if (producer != producers.end()) {
+        source.producer = producer->second->label;
+        source.op_type = producer->second->node.op_type;
+      }
+      folder.add(names[i], outputs[i], source);
+    }
+    folder.close();
+  }
+  if (globals.format == "json") {
+    Json list = Json::array();
+    for (std::size_t i = 0; i < names.size(); ++i) list.push_back(value_json(names[i], outputs[i]));
+    Json document = {{"schema_version", kSchemaVersion}, {"model", options.model}, {"seconds", seconds}, {"peak_bytes", memory::peak()}, {"outputs", list}};
+    if (dump) document["dump"] = {{"folder", options.dump_folder}, {"tensors", dump->count()}, {"bytes", dump->bytes()}};
+    print_json(document);
+    return 0;
+  }
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const Value& value = outputs[i];
+    text += value.is_tensor() ? fmt::format("{}: {} {}\n", names[i], name(value.tensor().dtype()), to_string(value.tensor().shape()))
+            : value.is_sequence() ? fmt::format("{}: sequence of {}\n", names[i], value.sequence().elements.size())
+                                  : fmt::format("{}: nothing\n", names[i]);
+  }
+  print(text);
+  if (!options.output_folder.empty()) spdlog::info("{} tensor{} written to {}", names.size(), names.size() == 1 ? "" : "s", options.output_folder);
+  if (dump) spdlog::info("{} tensors, {} bytes dumped to {}", dump->count(), dump->bytes(), options.dump_folder);
+  return 0;
+}
+
+}  // namespace
+
+void add_run(const Registration& r) {
+  auto options = std::make_shared<Options>();
+  CLI::App* verb = r.root.add_subcommand("run", "Execute a model; write its outputs, and any or all inner tensors");
+  verb->footer("\nOutputs are FOLDER/<tensor name made safe for files>; FOLDER/index.json says which file is which tensor, with\n"
+               "type, shape, min, max, mean and counts of NaN and Inf.\n"
+               "\nExamples:\n  lppool-cli run model.onnx -i x=x.npy -o out\n"
+               "  lppool-cli run model.onnx --random --dim N=1 -o out --as pb\n"
+               "  lppool-cli run model.onnx --inputs test_data_set_0 --dump inner --dump-only 'LpPool'\n"
+               "  lppool-cli run model.onnx --random --output pool1_out -o out     only what pool1_out needs is run");
+  verb->add_option("MODEL", options->model, "Model file; '-' reads stdin")->required();
+  options->inputs.declare(*verb);
+  verb->add_option("-o,--output-dir", options->output_folder, "Folder for the outputs")->type_name("DIR");
+  verb->add_option("--as", options->format, "Format of written tensors")->check(CLI::IsMember({"npy", "pb", "npz"}))->type_name("FORMAT");
+  verb->add_option("--npy-bf16", options->npy_bf16, "How .npy holds bfloat16: its bits as void or uint16, or widened")
+      ->check(CLI::IsMember({"v2", "u16", "f32"}))->type_name("FORM");
+  verb->add_option("--output", options->outputs, "Compute only this tensor, of any in the graph (repeatable)")->type_name("NAME");
+  verb->add_option("--dump", options->dump_folder, "Folder for all inner tensors, written as they are produced")->type_name("DIR");
+  verb->add_option("--dump-only", options->dump_only, "Dump only tensors whose name, node or operator matches (repeatable)")->type_name("GLOB");
+  verb->add_option("--time-limit", options->time_limit, "Stop with code 6 after so many seconds")->check(CLI::PositiveNumber)->type_name("S");
+  verb->add_option("--memory-limit", options->memory_limit, "Stop with code 6 before tensors hold more bytes than this")
+      ->transform(CLI::AsSizeValue(false))->type_name("BYTES");
+  verb->add_option("--format", r.globals.format, "Form of the answer")->check(CLI::IsMember({"text", "json"}))->type_name("FORMAT");
+  verb->callback([r, options] { r.action = [&globals = r.globals, options] { return run(globals, *options); }; });
+}
+
+}  // namespace lppool::app

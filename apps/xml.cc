@@ -1,0 +1,21 @@
+#include "xml.h"
+
+namespace lppool::app {
+
+std::string xml_escape(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    switch (c) {
+      case '&': result += "&amp;"; break;
+      case '<': result += "&lt;"; break;
+      case '>': result += "&gt;"; break;
+      case '"': result += "&quot;"; break;
+      case '\n': result += "&#10;"; break;
+      case '\t': result += "&#9;"; break;
+      default: result += static_cast<unsigned char>(c) < 0x20 ? '?' : c;
+    }
+  }
+  return result;
+}
+
+}  // namespace lppool::app

@@ -1,0 +1,245 @@
+#include "lppool/conformance/backend_case.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+#include <cmath>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "lppool/base/error.h"
+#include "lppool/onnx/model_file.h"
+#include "lppool/onnx/tensor_file.h"
+#include "lppool/run/session.h"
+#include "lppool/tensor/convert.h"
+
+namespace lppool {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string coordinates(const Shape& shape, std::int64_t at) {
+  std::vector<std::int64_t> index(shape.rank());
+  for (std::size_t axis = shape.rank(); axis-- > 0;) {
+    index[axis] = at % shape[axis];
+    at /= shape[axis];
+  }
+  return fmt::format("[{}]", fmt::join(index, ", "));
+}
+
+// Position of a float on the line of its type's representable values: neighbours differ by one, -0 and +0 are the same.
+template <typename Bits>
+std::int64_t ordinal(Bits bits) {
+  constexpr Bits kSign = static_cast<Bits>(Bits{1} << (sizeof(Bits) * 8 - 1));
+  const auto magnitude = static_cast<std::int64_t>(bits & static_cast<Bits>(~kSign));
+  return (bits & kSign) != 0 ? -magnitude : magnitude;
+}
+
+std::int64_t ulp_distance(const Tensor& a, const Tensor& b, std::size_t i) {
+  const auto distance = [&](auto tag) {
+    using Bits = decltype(tag);
+    const std::int64_t x = ordinal(a.data<Bits>()[i]), y = ordinal(b.data<Bits>()[i]);
+    std::int64_t d;
+    return __builtin_sub_overflow(x, y, &d) ? INT64_MAX : (d < 0 ? -d : d);
+  };
+  switch (element_size(a.dtype())) {
+    case 2: return distance(std::uint16_t{});
+    case 4: return distance(std::uint32_t{});
+    default: return distance(std::uint64_t{});
+  }
+}
+
+bool ulp_countable(DataType dtype) {
+  return dtype == DataType::kFloat16 || dtype == DataType::kBFloat16 || dtype == DataType::kFloat32 || dtype == DataType::kFloat64;
+}
+
+std::string tensor_mismatch(const Tensor& got, const Tensor& want, const Tolerance& tolerance) {
+  if (got.dtype() != want.dtype()) return fmt::format("type {}, expected {}", name(got.dtype()), name(want.dtype()));
+  if (got.shape() != want.shape()) return fmt::format("shape {}, expected {}", to_string(got.shape()), to_string(want.shape()));
+  if (got.dtype() == DataType::kString) {
+    for (std::int64_t i = 0; i < got.size(); ++i) {
+      const auto& a = got.strings()[static_cast<std::size_t>(i)];
+      const auto& b = want.strings()[static_cast<std::size_t>(i)];
+      if (a != b) return fmt::format("at {} '{}', expected '{}'", coordinates(got.shape(), i), a, b);
+    }
+    return "";
+  }
+  if (std::equal(got.raw(), got.raw() + got.bytes(), want.raw())) return "";
+  std::int64_t count = 0, first = -1;
+  const bool complex = got.dtype() == DataType::kComplex64 || got.dtype() == DataType::kComplex128;
+  const bool wide_int = is_integer(got.dtype()) && element_size(got.dtype()) == 8;
+  for (std::int64_t i = 0; i < got.size(); ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    bool same = false;
+    if (complex) {
+      const auto close = [&](auto tag) {
+        const auto a = got.data<decltype(tag)>()[at], b = want.data<decltype(tag)>()[at];
+        return std::abs(std::complex<double>(a) - std::complex<double>(b)) <= tolerance.atol + tolerance.rtol * std::abs(std::complex<double>(b));
+      };
+      same = got.dtype() == DataType::kComplex64 ? close(std::complex<float>()) : close(std::complex<double>());
+    } else if (wide_int && got.data<std::uint64_t>()[at] == want.data<std::uint64_t>()[at]) {
+      same = true;
+    } else {
+      const double a = element_as_double(got, i), b = element_as_double(want, i);
+      if (std::isnan(a) || std::isnan(b)) same = std::isnan(a) && std::isnan(b);
+      else if (std::isinf(a) || std::isinf(b)) same = a == b;
+      else if (tolerance.ulp && ulp_countable(got.dtype())) same = ulp_distance(got, want, at) <= *tolerance.ulp;
+      else same = (a == b && !wide_int) || std::abs(a - b) <= tolerance.atol + tolerance.rtol * std::abs(b);
+    }
+    if (same) continue;
+    if (count++ == 0) first = i;
+  }
+  if (count == 0) return "";
+  if (complex) return fmt::format("{} of {} values differ, the first at {}", count, got.size(), coordinates(got.shape(), first));
+  return fmt::format("{} of {} values differ, the first at {}: {}, expected {}", count, got.size(), coordinates(got.shape(), first),
+                     element_as_double(got, first), element_as_double(want, first));
+}
+
+struct NumberedFile {
+  std::size_t number;
+  fs::path path;
+};
+
+// input_0.pb, input_1.pb, ... in the order of their numbers.
+std::vector<NumberedFile> numbered(const fs::path& folder, std::string_view prefix) {
+  std::vector<NumberedFile> files;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    const std::string file = entry.path().filename().string();
+    if (!file.starts_with(prefix) || !file.ends_with(".pb")) continue;
+    const std::string digits = file.substr(prefix.size(), file.size() - prefix.size() - 3);
+    if (digits.empty() || digits.size() > 6 || !std::ranges::all_of(digits, [](char c) { return c >= '0' && c <= '9'; })) continue;
+    files.push_back({static_cast<std::size_t>(std::stoul(digits)), entry.path()});
+  }
+  if (error) fail(ErrorKind::kIo, "{}: cannot be listed: {}", folder.string(), error.message());
+  std::ranges::sort(files, {}, &NumberedFile::number);
+  return files;
+}
+
+NamedValue read_for(const NumberedFile& file, const std::vector<ValueInfo>& declared, std::size_t& index) {
+  index = file.number;
+  NamedValue value = read_value(file.path, index < declared.size() ? declared[index].type : Type{});
+  for (std::size_t i = 0; i < declared.size(); ++i) {
+    if (value.name.empty() || declared[i].name != value.name || i == index) continue;
+    index = i;
+    return read_value(file.path, declared[i].type);
+  }
+  if (index >= declared.size()) fail(ErrorKind::kRuntime, "{}: the graph has only {} values of this kind", file.path.string(), declared.size());
+  return value;
+}
+
+Tolerance tolerance_of(const fs::path& folder, const CaseOptions& options) {
+  Tolerance tolerance;
+  if (std::ifstream file(folder / "tolerance.json"); file) {
+    const auto json = nlohmann::json::parse(file, nullptr, false);
+    if (json.is_discarded() || !json.is_object()) fail(ErrorKind::kParse, "{}: not a JSON object", (folder / "tolerance.json").string());
+    for (const auto& [key, value] : json.items()) {
+      const bool good = value.is_number() && value.get<double>() >= 0;
+      if (key == "rtol" && good) tolerance.rtol = value.get<double>();
+      else if (key == "atol" && good) tolerance.atol = value.get<double>();
+      else if (key == "ulp" && good && value.is_number_integer()) tolerance.ulp = value.get<std::int64_t>();
+      else fail(ErrorKind::kParse, "{}: '{}' is not rtol, atol or ulp with a number >= 0", (folder / "tolerance.json").string(), key);
+    }
+  }
+  if (options.rtol || options.atol) tolerance.ulp.reset();
+  if (options.rtol) tolerance.rtol = *options.rtol;
+  if (options.atol) tolerance.atol = *options.atol;
+  if (options.ulp) tolerance.ulp = options.ulp;
+  return tolerance;
+}
+
+void run_data_sets(const fs::path& path, const CaseOptions& options) {
+  const Tolerance tolerance = tolerance_of(path, options);
+  const ModelFile file = ModelFile::read(path / "model.onnx");
+  const Model& model = file.model();
+  ExecutorOptions executor_options;
+  executor_options.threads = options.threads;
+  Session session(model, executor_options);
+  std::size_t sets = 0;
+  for (std::size_t n = 0; fs::is_directory(path / fmt::format("test_data_set_{}", n)); ++n) {
+    ++sets;
+    const fs::path folder = path / fmt::format("test_data_set_{}", n);
+    const std::vector<Value> outputs = session.run(read_data_set_inputs(folder, model));
+    const auto expected = numbered(folder, "output_");
+    if (expected.empty()) fail(ErrorKind::kParse, "{}: no output_0.pb", folder.string());
+    for (const NumberedFile& output : expected) {
+      std::size_t index = 0;
+      const NamedValue want = read_for(output, model.graph->outputs, index);
+      const std::string problem = mismatch(outputs[index], want.value, tolerance);
+      if (!problem.empty()) {
+        fail(ErrorKind::kRuntime, "data set {}: output '{}': {}", n, model.graph->outputs[index].name, problem);
+      }
+    }
+  }
+  if (sets == 0) fail(ErrorKind::kIo, "{}: no test_data_set_0", path.string());
+}
+
+}  // namespace
+
+std::string mismatch(const Value& got, const Value& want, const Tolerance& tolerance) {
+  if (want.empty() || got.empty()) return want.empty() == got.empty() ? "" : got.empty() ? "no value, expected one" : "a value, expected none";
+  if (got.is_sequence() != want.is_sequence()) return got.is_sequence() ? "a sequence, expected a tensor" : "a tensor, expected a sequence";
+  if (want.is_tensor()) return tensor_mismatch(got.tensor(), want.tensor(), tolerance);
+  const auto& a = got.sequence().elements;
+  const auto& b = want.sequence().elements;
+  if (a.size() != b.size()) return fmt::format("a sequence of {}, expected {}", a.size(), b.size());
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (auto problem = mismatch(a[i], b[i], tolerance); !problem.empty()) return fmt::format("element {}: {}", i, problem);
+  }
+  return "";
+}
+
+std::map<std::string, Value> read_data_set_inputs(const fs::path& folder, const Model& model) {
+  std::map<std::string, Value> inputs;
+  for (const NumberedFile& file : numbered(folder, "input_")) {
+    std::size_t index = 0;
+    NamedValue value = read_for(file, model.graph->inputs, index);
+    inputs[model.graph->inputs[index].name] = std::move(value.value);
+  }
+  return inputs;
+}
+
+std::vector<fs::path> find_cases(const fs::path& root) {
+  std::error_code error;
+  if (!fs::exists(root, error)) fail(ErrorKind::kIo, "{}: no such file or folder", root.string());
+  std::vector<fs::path> cases;
+  const auto is_case = [](const fs::path& folder) {
+    std::error_code ignored;
+    return fs::is_regular_file(folder / "model.onnx", ignored) && fs::is_directory(folder / "test_data_set_0", ignored);
+  };
+  if (is_case(root)) cases.push_back(root);
+  for (fs::recursive_directory_iterator it(root, fs::directory_options::skip_permission_denied, error), end; !error && it != end; it.increment(error)) {
+    if (!it->is_directory(error)) continue;
+    if (it.depth() > 32) it.disable_recursion_pending();
+    if (!is_case(it->path())) continue;
+    cases.push_back(it->path());
+    it.disable_recursion_pending();
+  }
+  std::ranges::sort(cases);
+  return cases;
+}
+
+CaseResult run_case(const fs::path& path, const CaseOptions& options) {
+  CaseResult result;
+  result.path = path;
+  const fs::path shown = path.filename().empty() ? path.parent_path() : path;
+  result.name = shown.filename().string();
+  const auto begin = std::chrono::steady_clock::now();
+  try {
+    run_data_sets(path, options);
+    result.status = CaseStatus::kPassed;
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::kInterrupted) throw;
+    result.status = error.kind() == ErrorKind::kUnsupported ? CaseStatus::kSkipped : CaseStatus::kFailed;
+    result.message = error.what();
+  } catch (const std::exception& error) {
+    result.message = error.what();
+  }
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return result;
+}
+
+}  // namespace lppool
