@@ -5,27 +5,18 @@
 
 #include <cstring>
 #include <limits>
-#include <unordered_map>
 
 #include "lppool/base/atomic_file.h"
 #include "lppool/base/error.h"
 #include "lppool/base/file_bytes.h"
 #include "lppool/onnx/convert.h"
 #include "lppool/onnx/external_data.h"
+#include "lppool/onnx/model_file_impl.h"
 #include "lppool/onnx/wire.h"
 
 namespace lppool {
 namespace fs = std::filesystem;
 using onnx_io::ExternalFiles;
-
-struct ModelFile::Impl {
-  std::shared_ptr<onnx::ModelProto> proto = std::make_shared<onnx::ModelProto>();
-  Model model;
-  // Where annotate() finds a name; filled when first needed. Protobuf keeps the addresses of list elements.
-  std::unordered_map<std::string, onnx::ValueInfoProto*> infos;
-
-  void index_infos();
-};
 
 namespace {
 

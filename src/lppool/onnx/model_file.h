@@ -1,7 +1,9 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -39,6 +41,18 @@ class ModelFile {
   // States the type of a value of the main graph: replaces the type of the input, output or value_info of that name, else
   // adds a value_info. Everything else in the file stays as it is.
   void annotate(std::string_view name, const Type& type);
+
+  // Binds `domain` (either spelling of the default one) to `version` in the model's imports and in those of its functions,
+  // where they import it; a model of IR 1 or 2 without imports gets one.
+  void set_opset(std::string_view domain, std::int64_t version);
+
+  // A change to one attribute of a node: an int or float to set, or nothing: it is removed.
+  struct AttributeEdit {
+    std::string name;
+    std::optional<Attribute> value;
+  };
+  // Asks `edit` for the changes to each node of the graph, its branches and the functions; all else stays as it is.
+  void edit_nodes(const std::function<std::vector<AttributeEdit>(const Node&)>& edit);
 
   // Writes whole or not at all ("-": standard output). Throws kIo, kLimit above 2 GiB.
   void write(const std::filesystem::path& path) const;
