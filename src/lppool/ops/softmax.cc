@@ -5,8 +5,8 @@
 #include <cmath>
 #include <limits>
 
-#include "lppool/base/thread_pool.h"
 #include "lppool/ops/element_types.h"
+#include "lppool/ops/lines.h"
 #include "lppool/ops/op.h"
 #include "lppool/ops/shape_rules.h"
 
@@ -20,41 +20,15 @@ constexpr OpVersion kVersions[] = {
      "!axis: only this axis is normalised; before, all axes from it on together"},
 };
 
-// Lines of `length` elements, `inner` apart: element i of line (o, k) is x[o * length * inner + i * inner + k].
-struct Lines {
-  std::int64_t outer = 1, length = 1, inner = 1;
-};
-
 Lines lines_of(const KernelContext& ctx) {
   const Shape& shape = ctx.input(0).shape();
   const std::int64_t axis = ctx.attributes.i("axis");
-  if (ctx.since_version() >= 13) {
-    const std::size_t at = normalize_axis(axis, shape.rank());
-    return {shape.elements(0, at), shape[at], shape.elements(at + 1, shape.rank())};
-  }
+  if (ctx.since_version() >= 13) return lines_along(shape, normalize_axis(axis, shape.rank()));
   // A matrix may have all its elements in one row (axis 0) or one in each (axis = rank).
   const auto rank = static_cast<std::int64_t>(shape.rank());
   if (axis < -rank || axis > rank) fail(ErrorKind::kRuntime, "axis {} is out of range for rank {}", axis, rank);
   const auto at = static_cast<std::size_t>(axis < 0 ? axis + rank : axis);
   return {shape.elements(0, at), shape.elements(at, shape.rank()), 1};
-}
-
-// Neighbouring lines are worked on side by side: as many as fit this buffer.
-constexpr std::int64_t kSide = 64;
-
-// body(first element, width): `width` neighbouring lines whose first elements start there.
-template <typename Body>
-void for_lines(ThreadPool& threads, const Lines& lines, Body body) {
-  const std::int64_t blocks = lines.inner / kSide + (lines.inner % kSide != 0);
-  const std::int64_t work = lines.length * std::min(lines.inner, kSide);
-  threads.parallel_for(lines.outer * blocks, std::max<std::int64_t>(1, 8192 / std::max<std::int64_t>(work, 1)),
-                       [&](std::int64_t begin, std::int64_t end) {
-                         for (std::int64_t unit = begin; unit < end; ++unit) {
-                           const std::int64_t column = unit % blocks * kSide;
-                           body(unit / blocks * lines.length * lines.inner + column,
-                                std::min(kSide, lines.inner - column));
-                         }
-                       });
 }
 
 template <typename T>
@@ -77,7 +51,6 @@ void run_softmax(KernelContext& ctx) {
     using T = typename decltype(tag)::type;
     const T* from = x.data<T>().data();
     T* to = ctx.output_in_place(0, 0, x.dtype(), x.shape()).template mutable_data<T>().data();
-    if (x.size() == 0) return;
     for_lines(ctx.threads(), lines, [&](std::int64_t first, std::int64_t width) {
       double largest[kSide], sum[kSide] = {};
       const T* source = from + first;
@@ -109,7 +82,6 @@ void run_hardmax(KernelContext& ctx) {
     using T = typename decltype(tag)::type;
     const T* from = x.data<T>().data();
     T* to = ctx.output(0, x.dtype(), x.shape()).template mutable_data<T>().data();
-    if (x.size() == 0) return;
     for_lines(ctx.threads(), lines, [&](std::int64_t first, std::int64_t width) {
       for (std::int64_t k = first; k < first + width; ++k) {
         std::int64_t best = 0;
