@@ -12,6 +12,8 @@
 #include "lppool/run/session.h"
 #include "lppool/tensor/memory.h"
 #include "lppool/text/glob.h"
+#include "lppool/trap/shadow.h"
+#include "lppool/trap/trap.h"
 #include "progress.h"
 #include "report.h"
 
@@ -22,8 +24,43 @@ struct Options {
   std::string model, output_folder, format = "npy", npy_bf16 = "v2", dump_folder;
   std::vector<std::string> outputs, dump_only;
   InputOptions inputs;
-  std::int64_t time_limit = 0, memory_limit = 0;
+  std::string trap;
+  bool shadow = false;
+  std::int64_t time_limit = 0, memory_limit = 0, dump_budget = 0;
 };
+
+// What a dump will take, as far as inference can tell. `unknown` counts tensors whose size only the run will show.
+struct DumpEstimate {
+  std::uint64_t bytes = 0;
+  std::size_t tensors = 0, unknown = 0;
+};
+
+DumpEstimate estimate_dump(const BoundGraph& graph, const std::map<std::string, Value>& inputs) {
+  InferOptions options;
+  for (const auto& [name, value] : inputs) {
+    if (value.is_tensor()) options.fed[name] = type_of(value.tensor());
+  }
+  // Graph inputs are stated by their shapes, so that symbols are bound.
+  for (const ValueInfo& input : graph.inputs) {
+    const auto given = options.fed.find(input.name);
+    if (given == options.fed.end()) continue;
+    options.input_shapes[input.name] = *given->second.shape;
+    options.fed.erase(given);
+  }
+  DumpEstimate estimate;
+  for (const TensorInfo& info : infer_shapes(graph, options).tensors) {
+    if (info.node_index < 0) continue;
+    ++estimate.tensors;
+    std::int64_t bytes = static_cast<std::int64_t>(element_size(info.type.dtype));
+    bool known = info.type.shape.has_value();
+    if (known) {
+      for (const Dim& dim : *info.type.shape) known = known && dim.value() && !__builtin_mul_overflow(bytes, *dim.value(), &bytes);
+    }
+    if (known) estimate.bytes += static_cast<std::uint64_t>(bytes);
+    else ++estimate.unknown;
+  }
+  return estimate;
+}
 
 // Writes inner tensors as they are made, and shows progress.
 class Watcher final : public RunObserver {
@@ -39,6 +76,11 @@ class Watcher final : public RunObserver {
       if (output.empty() || event.outputs[i].empty()) continue;
       const std::string name = event.path + output;
       if (!wanted(event, name)) continue;
+      if (options_.dump_budget > 0 && event.outputs[i].is_tensor() &&
+          dump_->bytes() + event.outputs[i].tensor().bytes() > static_cast<std::size_t>(options_.dump_budget)) {
+        fail(ErrorKind::kLimit, "tensor '{}' of {} bytes would pass the dump's budget of {} bytes ({} written)", name,
+             event.outputs[i].tensor().bytes(), options_.dump_budget, dump_->bytes());
+      }
       dump_->add(name, event.outputs[i], {outputs_.contains(output) && event.path.empty() ? "output" : "intermediate",
                                           event.path + event.node.label, event.node.node.op_type});
     }
@@ -73,6 +115,39 @@ Json value_json(const std::string& name, const Value& value) {
   return json;
 }
 
+int report_trap(const Globals& globals, const Options& options, const TrapReport& report) {
+  if (globals.format == "json") {
+    Json inputs = Json::array();
+    for (const TrapElement& e : report.inputs) inputs.push_back({{"tensor", e.tensor}, {"index", e.index}, {"value", number_json(e.value)}});
+    print_json({{"schema_version", kSchemaVersion}, {"model", options.model},
+                {"trap", {{"kind", report.kind}, {"node", report.label}, {"op_type", report.op_type}, {"tensor", report.tensor},
+                          {"index", report.index}, {"value", number_json(report.value)}, {"count", report.count},
+                          {"window", report.window.empty() ? Json(nullptr) : Json(report.window)}, {"inputs", inputs}, {"chain", report.chain}}}});
+  } else {
+    print(to_string(report));
+  }
+  return 1;
+}
+
+Json shadow_json(const Shadow& shadow) {
+  Json rows = Json::array();
+  for (const ShadowRow& row : shadow.rows()) {
+    rows.push_back({{"name", row.tensor}, {"producer", row.label}, {"op_type", row.op_type}, {"max_abs", row.max_abs},
+                    {"max_rel", row.max_rel}, {"special", row.special}, {"elements", row.elements}});
+  }
+  return {{"tensors", rows}, {"skipped", shadow.skipped()}};
+}
+
+std::string shadow_text(const Shadow& shadow) {
+  std::string text = fmt::format("\n{:<32} {:<20} {:>12} {:>12}\n", "error against float64", "operator", "max abs", "max rel");
+  for (const ShadowRow& row : shadow.rows()) {
+    text += fmt::format("{:<32} {:<20} {:>12.3g} {:>12.3g}{}\n", row.tensor.substr(0, 32), row.op_type, row.max_abs, row.max_rel,
+                        row.special > 0 ? fmt::format("  {} NaN or Inf on one side only", row.special) : "");
+  }
+  if (shadow.skipped() > 0) text += fmt::format("{} nodes have no float64 form\n", shadow.skipped());
+  return text;
+}
+
 int run(Globals& globals, const Options& options) {
   globals.model = options.model;
   if (options.memory_limit > 0) memory::set_limit(static_cast<std::size_t>(options.memory_limit));
@@ -104,10 +179,30 @@ int run(Globals& globals, const Options& options) {
   std::set<std::string> output_names;
   for (const ValueInfo& output : model.graph->outputs) output_names.insert(output.name);
   std::optional<TensorFolder> dump;
+  if (!options.dump_folder.empty()) {
+    const DumpEstimate estimate = estimate_dump(session.graph(), inputs);
+    spdlog::info("dump: {} tensors, {} bytes{}", estimate.tensors, estimate.bytes,
+                 estimate.unknown > 0 ? fmt::format(" and {} tensors whose size the run will show", estimate.unknown) : "");
+    if (options.dump_budget > 0 && options.dump_only.empty() && estimate.bytes > static_cast<std::uint64_t>(options.dump_budget)) {
+      fail(ErrorKind::kLimit, "the dump would take {} bytes, its budget is {}", estimate.bytes, options.dump_budget);
+    }
+  }
   if (!options.dump_folder.empty()) dump.emplace(options.dump_folder, folder_options);
   Watcher watcher(globals, options, dump ? &*dump : nullptr, output_names);
+  RunObserver* observer = &watcher;
+  std::optional<Trap> trap;
+  if (!options.trap.empty()) observer = &trap.emplace(*parse_trap_kinds(options.trap), session.graph(), observer);
+  std::optional<Shadow> shadow;
+  if (options.shadow) observer = &shadow.emplace(globals.threads, observer);
   const auto begin = std::chrono::steady_clock::now();
-  const std::vector<Value> outputs = session.run(std::move(inputs), &watcher);
+  std::vector<Value> outputs;
+  try {
+    outputs = session.run(std::move(inputs), observer);
+  } catch (const TrapFired& fired) {
+    watcher.end();
+    if (dump) dump->close();
+    return report_trap(globals, options, fired.report);
+  }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   watcher.end();
   if (dump) dump->close();
@@ -135,6 +230,7 @@ int run(Globals& globals, const Options& options) {
     for (std::size_t i = 0; i < names.size(); ++i) list.push_back(value_json(names[i], outputs[i]));
     Json document = {{"schema_version", kSchemaVersion}, {"model", options.model}, {"seconds", seconds}, {"peak_bytes", memory::peak()}, {"outputs", list}};
     if (dump) document["dump"] = {{"folder", options.dump_folder}, {"tensors", dump->count()}, {"bytes", dump->bytes()}};
+    if (shadow) document["shadow"] = shadow_json(*shadow);
     print_json(document);
     return 0;
   }
@@ -145,6 +241,7 @@ int run(Globals& globals, const Options& options) {
             : value.is_sequence() ? fmt::format("{}: sequence of {}\n", names[i], value.sequence().elements.size())
                                   : fmt::format("{}: nothing\n", names[i]);
   }
+  if (shadow) text += shadow_text(*shadow);
   print(text);
   if (!options.output_folder.empty()) spdlog::info("{} tensor{} written to {}", names.size(), names.size() == 1 ? "" : "s", options.output_folder);
   if (dump) spdlog::info("{} tensors, {} bytes dumped to {}", dump->count(), dump->bytes(), options.dump_folder);
@@ -171,6 +268,13 @@ void add_run(const Registration& r) {
   verb->add_option("--output", options->outputs, "Compute only this tensor, of any in the graph (repeatable)")->type_name("NAME");
   verb->add_option("--dump", options->dump_folder, "Folder for all inner tensors, written as they are produced")->type_name("DIR");
   verb->add_option("--dump-only", options->dump_only, "Dump only tensors whose name, node or operator matches (repeatable)")->type_name("GLOB");
+  verb->add_option("--dump-budget", options->dump_budget, "Refuse a dump of more bytes than this (as in 500M)")
+      ->transform(CLI::AsSizeValue(false))->type_name("BYTES");
+  verb->add_option("--trap", options->trap, "Stop at the first node that makes nan, inf, subnormal or overflow16 from inputs without any")
+      ->check([](const std::string& text) {
+        return parse_trap_kinds(text) ? std::string() : "is '" + text + "', expected a list of nan, inf, subnormal, overflow16";
+      })->type_name("KINDS");
+  verb->add_flag("--shadow", options->shadow, "Run each node in float64 too, and report the error of each tensor");
   verb->add_option("--time-limit", options->time_limit, "Stop with code 6 after so many seconds")->check(CLI::PositiveNumber)->type_name("S");
   verb->add_option("--memory-limit", options->memory_limit, "Stop with code 6 before tensors hold more bytes than this")
       ->transform(CLI::AsSizeValue(false))->type_name("BYTES");

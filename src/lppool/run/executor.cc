@@ -136,6 +136,7 @@ class Executor::Run {
     for (std::size_t i = 0; i < step.inputs.size(); ++i) {
       if (step.inputs[i] == kNoSlot) {
         context.inputs.emplace_back();
+        if (keep) kept.emplace_back();
         continue;
       }
       Value& value = frame[static_cast<std::size_t>(step.inputs[i])];

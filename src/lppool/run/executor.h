@@ -16,7 +16,7 @@ namespace lppool {
 struct NodeEvent {
   const BoundNode& node;
   const std::string& path;        // where it stands: "" in the main graph, "loop1/body/3/" in the fourth round of a loop
-  std::span<const Value> inputs;  // only with keep_inputs()
+  std::span<const Value> inputs;  // only with keep_inputs(): by position, empty where left out
   std::span<const Value> outputs; // in the node's order; empty where not wanted
   double seconds = 0;             // of the kernel alone
   bool folded = false;            // computed once at load, because all its inputs are constant
