@@ -102,6 +102,13 @@ int main(int argc, char** argv) {
 #include "verbs.def"
 #undef VERB
 
+  // A repeatable option takes one value each time, or it would swallow the file names that follow it.
+  for (CLI::App* verb : root.get_subcommands([](CLI::App*) { return true; })) {
+    for (CLI::Option* option : verb->get_options()) {
+      if (!option->get_positional() && option->get_items_expected_max() > 1) option->allow_extra_args(false);
+    }
+  }
+
   // A wrong verb is best named before anything else is made of the command line.
   if (const auto problem = unknown_verb(root, argc, argv)) {
     fmt::print(stderr, "error: {}\n", *problem);

@@ -69,6 +69,8 @@ std::optional<std::int64_t> Dim::value() const {
   return std::nullopt;
 }
 
+bool Dim::is_sum() const { return poly_ && poly_->terms.size() > 1; }
+
 bool same(const Dim& a, const Dim& b) { return a.poly_ && b.poly_ && (a.poly_ == b.poly_ || a.poly_->terms == b.poly_->terms); }
 
 namespace {
@@ -117,6 +119,24 @@ Dim monomial_div(const Dim::Poly& a, const Dim::Poly& b) {
 
 }  // namespace
 
+namespace {
+
+// The atom an expression consists of; nullptr where it is anything else.
+const DimAtom* sole_atom(const Dim& d) {
+  const auto* poly = DimAccess::poly(d);
+  if (poly == nullptr || poly->terms.size() != 1) return nullptr;
+  const auto& [monomial, coefficient] = *poly->terms.begin();
+  return coefficient == 1 && monomial.size() == 1 ? poly->atoms.at(monomial[0]).get() : nullptr;
+}
+
+// An expression as it stands beside a division sign.
+std::string operand(const Dim& d) {
+  const std::string text = d.to_string();
+  return sole_atom(d) != nullptr || d.value() ? text : fmt::format("({})", text);
+}
+
+}  // namespace
+
 Dim operator+(const Dim& a, const Dim& b) { return combine(a, b, 1); }
 Dim operator-(const Dim& a, const Dim& b) { return combine(a, b, -1); }
 
@@ -161,12 +181,15 @@ Dim floor_div(const Dim& a, const Dim& b) {
     const Dim rest = DimAccess::make(std::move(inside));
     const Dim whole = DimAccess::make(std::move(outside));
     if (const auto value = rest.value()) return whole + Dim(floor_div(*value, *divisor));
-    return whole + DimAccess::atom(fmt::format("floor(({})/{})", rest.to_string(), *divisor),
-                                   {AtomKind::kFloorDiv, {}, rest, b});
+    // floor(floor(x/m)/n) = floor(x/(m*n)).
+    if (const DimAtom* inner = sole_atom(rest); inner != nullptr && inner->kind == AtomKind::kFloorDiv && inner->b.value()) {
+      if (const auto product = checked_mul(*inner->b.value(), *divisor)) return whole + floor_div(inner->a, Dim(*product));
+    }
+    return whole + DimAccess::atom(fmt::format("floor({}/{})", operand(rest), *divisor), {AtomKind::kFloorDiv, {}, rest, b});
   }
   if (same(a, b)) return Dim(1);
   if (const Dim exact = monomial_div(*a.poly_, *b.poly_); exact.known()) return exact;
-  return DimAccess::atom(fmt::format("floor(({})/({}))", a.to_string(), b.to_string()), {AtomKind::kFloorDiv, {}, a, b});
+  return DimAccess::atom(fmt::format("floor({}/{})", operand(a), operand(b)), {AtomKind::kFloorDiv, {}, a, b});
 }
 
 Dim ceil_div(const Dim& a, const Dim& b) {

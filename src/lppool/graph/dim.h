@@ -28,6 +28,7 @@ class Dim {
   bool known() const { return poly_ != nullptr; }          // a number or an expression
   std::optional<std::int64_t> value() const;               // the number, if it is one
   bool is(std::int64_t number) const { return value() == number; }
+  bool is_sum() const;                                     // of several terms: to be put in parentheses beside * and /
 
   // Equal as expressions. Two unknown dims are not known to be equal: same(unknown, unknown) is false.
   friend bool same(const Dim& a, const Dim& b);

@@ -239,7 +239,7 @@ Dim output_dim(const LpWindow& window, std::size_t axis_index, const Dim& n) {
 std::string output_formula(const LpWindow& window, std::size_t axis_index, const Dim& n) {
   const LpWindow::Axis& axis = window.axes[axis_index];
   std::string size = n.to_string();
-  if (size.find(' ') != std::string::npos) size = fmt::format("({})", size);
+  if (n.is_sum()) size = fmt::format("({})", size);
   const auto quotient = [&](bool up, const std::string& dividend) {
     if (axis.stride == 1) return dividend;
     const bool bare = dividend.find(' ') == std::string::npos;

@@ -111,7 +111,7 @@ std::string to_string(const std::vector<Dim>& shape) {
   for (const Dim& dim : shape) {
     if (!text.empty()) text += 'x';
     const std::string part = dim.to_string();
-    text += part.find(' ') == std::string::npos ? part : fmt::format("({})", part);
+    text += part.find_first_of(" x") == std::string::npos ? part : fmt::format("({})", part);
   }
   return text;
 }

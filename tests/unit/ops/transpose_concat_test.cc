@@ -123,7 +123,7 @@ TEST_CASE("Split infers equal parts of a symbolic axis", "[ops][Split]") {
     for (const ValueType& type : infer_op(call, {floats(shape)})) text += to_string(*type.shape) + " ";
     return text;
   };
-  CHECK(shapes(13, "Nx3", 2) == "floor((N)/2)x3 floor((N)/2)x3 ");
+  CHECK(shapes(13, "Nx3", 2) == "floor(N/2)x3 floor(N/2)x3 ");
   CHECK(shapes(18, "7x3", 3) == "3x3 3x3 1x3 ");
   // ceil(N/2) and what is left of N.
   const auto types = infer_op({"Split", 18, {}, {attr_i("num_outputs", 2)}, 2}, {floats("N")});

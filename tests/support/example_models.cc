@@ -1,0 +1,91 @@
+#include "support/example_models.h"
+
+#include <cstring>
+
+#include "lppool/npy/npy.h"
+#include "lppool/onnx/model_file.h"
+#include "lppool/onnx/tensor_file.h"
+#include "support/model_builder.h"
+
+namespace lppool::test {
+namespace {
+
+std::string serialized(const Model& model) { return ModelFile::from(model).serialize(); }
+
+Node named(Node node, std::string name) {
+  node.name = std::move(name);
+  return node;
+}
+
+// Three poolings in a row over images of any size.
+Model tower() {
+  GraphBuilder g("tower");
+  g.input("x", "float32 Nx3xHxW").output("y", "float32 Nx3x1x1");
+  g.graph.nodes = {
+      named(make_node("LpPool", "x", "pool1_out",
+                      {attr_ints("kernel_shape", {3, 3}), attr_ints("strides", {2, 2}), attr_ints("pads", {1, 1, 1, 1}), attr_i("p", 2)}),
+            "pool1"),
+      named(make_node("LpPool", "pool1_out", "pool2_out", {attr_ints("kernel_shape", {2, 2}), attr_ints("strides", {2, 2}), attr_i("p", 1)}),
+            "pool2"),
+      named(make_node("GlobalLpPool", "pool2_out", "y", {attr_i("p", 3)}), "head")};
+  return make_model(g.graph, 18, 8);
+}
+
+// Several things wrong at once, each in another place.
+Model broken() {
+  GraphBuilder g("broken");
+  g.input("x", "float32 1x3x8x8").output("y", "float32 1x3x4x4");
+  g.graph.nodes = {
+      named(make_node("LpPool", "x", "a", {attr_ints("kernel_shape", {2, 2}), attr_ints("strides", {0, 2}), attr_i("p", 0)}), "pool1"),
+      named(make_node("LpPool", "a", "b", {attr_ints("kernel_shape", {2, 2}), attr_f("p", 2.0f)}), "pool2"),
+      named(make_node("LpPool", "b", "y", {attr_ints("kernel_shape", {2, 2}), attr_i("count_include_pad", 1)}), "pool3")};
+  return make_model(g.graph, 18, 8);
+}
+
+Model one_pool(std::string x, std::string y, std::vector<Attribute> attributes, std::int64_t opset, std::string op = "LpPool") {
+  GraphBuilder g("one_pool");
+  g.input("x", x).output("y", y);
+  g.graph.nodes = {named(make_node(std::move(op), "x", "y", std::move(attributes)), "pool1")};
+  return make_model(g.graph, opset, opset >= 22 ? 10 : 8);
+}
+
+std::string npy(const Tensor& tensor) {
+  const NpyParts parts = npy_parts(tensor, NpyForm::kVoid);
+  std::string bytes = parts.header;
+  bytes.append(reinterpret_cast<const char*>(parts.elements.raw()), parts.elements.bytes());
+  return bytes;
+}
+
+}  // namespace
+
+std::vector<ExampleFile> example_files() {
+  std::vector<ExampleFile> files;
+  const auto add = [&](std::string path, std::string about, std::string bytes) {
+    files.push_back({std::move(path), std::move(about), std::move(bytes)});
+  };
+  add("models/tower.onnx", "LpPool, LpPool, GlobalLpPool over images of any size; opset 18", serialized(tower()));
+  add("models/broken.onnx", "several faults in three nodes, for `check`", serialized(broken()));
+  add("models/old.onnx", "LpPool 1 with p = 3.0, for `upgrade`",
+      serialized(one_pool("float32 1x2x6x6", "float32 1x2x3x3", {attr_ints("kernel_shape", {2, 2}), attr_ints("strides", {2, 2}), attr_f("p", 3.0f)}, 1)));
+  add("models/fractional.onnx", "LpPool 1 with p = 2.5, which no later version can say",
+      serialized(one_pool("float32 1x2x6x6", "float32 1x2x5x5", {attr_ints("kernel_shape", {2, 2}), attr_f("p", 2.5f)}, 1)));
+  add("models/ceil18.onnx", "LpPool 18 whose last window lies in the end padding, where version 22 has one output less",
+      serialized(one_pool("float32 1x1x5", "float32 1x1x4", {attr_ints("kernel_shape", {2}), attr_ints("strides", {2}), attr_ints("pads", {1, 2}), attr_i("ceil_mode", 1)}, 18)));
+  add("models/half.onnx", "LpPool in float16 over a window whose norm is above the largest half, for `run --trap`",
+      serialized(one_pool("float16 1x1x4", "float16 1x1x2", {attr_ints("kernel_shape", {2}), attr_ints("strides", {2})}, 18)));
+  add("models/bfloat.onnx", "GlobalLpPool in bfloat16, which version 22 added", serialized(one_pool("bfloat16 1x2x4", "bfloat16 1x2x1", {}, 22, "GlobalLpPool")));
+
+  const Tensor x = Tensor::of<float>({1, 1, 4}, {3, -4, 5, 12});
+  const Tensor y = Tensor::of<float>({1, 1, 2}, {5, 13});
+  add("cases/lp_pool_pythagoras/model.onnx", "kernel 2, stride 2, p 2 over 3 -4 5 12: the norms are 5 and 13",
+      serialized(one_pool("float32 1x1x4", "float32 1x1x2", {attr_ints("kernel_shape", {2}), attr_ints("strides", {2})}, 18)));
+  add("cases/lp_pool_pythagoras/test_data_set_0/input_0.pb", "", serialize_tensor("x", x));
+  add("cases/lp_pool_pythagoras/test_data_set_0/output_0.pb", "", serialize_tensor("y", y));
+  add("tensors/y.npy", "5 13, as float32 1x1x2", npy(y));
+  add("tensors/y_off.npy", "5 13.000001 (one step of float32 above 13)", npy(Tensor::of<float>({1, 1, 2}, {5, 13.000001f})));
+  add("tensors/half.npy", "60000 60000 3 4 as float16 1x1x4, input of half.onnx",
+      npy(Tensor::of<Float16>({1, 1, 4}, {Float16(60000.0f), Float16(60000.0f), Float16(3.0f), Float16(4.0f)})));
+  return files;
+}
+
+}  // namespace lppool::test
