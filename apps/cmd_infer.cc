@@ -2,14 +2,20 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <chrono>
+#include <filesystem>
 #include <memory>
+#include <set>
 
+#include "ci_formats.h"
 #include "commands.h"
 #include "golden_shapes.h"
 #include "lppool/check/check.h"
 #include "lppool/infer/infer.h"
+#include "lppool/infer/solve.h"
 #include "lppool/onnx/model_file.h"
 #include "lppool/run/session.h"
+#include "model_files.h"
 #include "options.h"
 #include "report.h"
 
@@ -19,7 +25,7 @@ namespace {
 struct Options {
   std::vector<std::string> models;
   ShapeOptions shapes;
-  std::string output, expect, write_expect, explain;
+  std::string output, expect, write_expect, explain, solve;
   bool update = false;
 };
 
@@ -86,8 +92,68 @@ void explain(const BoundGraph& graph, const InferResult& result, const std::stri
   for (const std::string& input : node.node.inputs) explain(graph, result, input, text, seen, depth + 1);
 }
 
-// Findings of inference; where the model is invalid beyond shapes, all that the checker says stands in front.
-int infer_one(const Globals& globals, const Options& options, const std::string& path, Json& document, std::string& text, GoldenShapes* golden) {
+// "y=1x8x7x7": the sizes asked of a tensor; '*' or '?' asks nothing.
+std::pair<std::string, std::vector<std::int64_t>> parse_target(const std::string& text) {
+  const auto [tensor, shape] = split_assignment(text, "--solve");
+  std::vector<std::int64_t> target;
+  std::string part;
+  const auto flush = [&] {
+    if (part == "*" || part == "?") {
+      target.push_back(-1);
+    } else {
+      const auto value = parse_dim(part).value();
+      if (!value || *value < 0) fail(ErrorKind::kUsage, "--solve is '{}', expected TENSOR=SHAPE as in y=1x8x7x*", text);
+      target.push_back(*value);
+    }
+    part.clear();
+  };
+  for (const char c : shape) {
+    if (c == 'x') flush();
+    else part += c;
+  }
+  flush();
+  return {tensor, target};
+}
+
+// What there is to say about one model.
+struct Answer {
+  std::string model, text;
+  Json document;
+  std::vector<Diagnostic> findings;
+  std::vector<std::string> differences;
+  double seconds = 0;
+  int code = 0;
+};
+
+void solve(const InferResult& result, const std::string& request, Answer& answer) {
+  const auto [tensor, target] = parse_target(request);
+  const TensorInfo* info = result.find(tensor);
+  if (info == nullptr || !info->type.shape) {
+    fail(ErrorKind::kUsage, "{}: {} '{}'", answer.model, info ? "no rank is known of tensor" : "no tensor", tensor);
+  }
+  const DimSolution solution = solve_shape(*info->type.shape, target);
+  Json values = Json::object();
+  for (const auto& [symbol, ranges] : solution.values) {
+    std::string words;
+    Json list = Json::array();
+    for (const auto& [low, high] : ranges) {
+      list.push_back({low, high});
+      words += fmt::format("{}{}", words.empty() ? "" : ", ", low == high ? std::to_string(low) : fmt::format("{}..{}", low, high));
+    }
+    values[symbol] = list;
+    answer.text += fmt::format("{} = {}\n", symbol, words);
+  }
+  if (solution.possible && solution.values.empty()) answer.text += "the shape is always so\n";
+  for (const std::string& reason : solution.reasons) answer.text += reason + "\n";
+  answer.document["solve"] = {{"tensor", tensor}, {"possible", solution.possible}, {"values", values}, {"example", solution.example}, {"reasons", solution.reasons}};
+  if (!solution.possible) answer.code = 1;
+}
+
+// Where the model is invalid beyond shapes, the checker's errors are the answer.
+Answer infer_one(const Options& options, const std::string& path, const GoldenShapes* golden) {
+  const auto begin = std::chrono::steady_clock::now();
+  Answer answer;
+  answer.model = path;
   const ModelFile file = ModelFile::read(path);
   CheckOptions check_options;
   check_options.infer = false;
@@ -104,30 +170,25 @@ int infer_one(const Globals& globals, const Options& options, const std::string&
       if (finding.severity == Severity::kError) result.findings.push_back(finding);
     }
   }
-  int code = result.ok() ? 0 : 1;
-  document = result_json(path, result);
-  if (!options.explain.empty() && result.ok()) {
+  answer.findings = result.findings;
+  answer.code = result.ok() ? 0 : 1;
+  answer.document = result_json(path, result);
+  if (!options.solve.empty() && result.ok()) {
+    solve(result, options.solve, answer);
+  } else if (!options.explain.empty() && result.ok()) {
     if (result.find(options.explain) == nullptr) fail(ErrorKind::kUsage, "{}: no tensor '{}' in the main graph", path, options.explain);
     std::set<std::string> seen;
-    explain(graph, result, options.explain, text, seen, 0);
-    document["explain"] = text;
+    explain(graph, result, options.explain, answer.text, seen, 0);
+    answer.document["explain"] = answer.text;
   } else {
-    text += result_text(result);
-  }
-  if (globals.format == "text") {
-    for (const Diagnostic& finding : result.findings) {
-      if (!globals.quiet || finding.severity == Severity::kError) fmt::print(stderr, "{}: {}", path, finding_text(finding, false));
-    }
+    answer.text = result_text(result);
   }
   if (golden != nullptr && result.ok()) {
-    const auto differences = golden->compare(path, result);
-    for (const std::string& difference : differences) {
-      if (globals.format == "text") fmt::print(stderr, "{}: {}\n", path, difference);
-    }
-    document["differences"] = differences;
-    if (!differences.empty()) code = 1;
+    answer.differences = golden->compare(path, result);
+    answer.document["differences"] = answer.differences;
+    if (!answer.differences.empty()) answer.code = 1;
   }
-  if (!options.output.empty() && code == 0) {
+  if (!options.output.empty() && answer.code == 0) {
     ModelFile annotated = ModelFile::read(path);
     for (const TensorInfo& info : result.tensors) {
       if (info.kind == TensorKind::kInitializer || info.type.kind == Type::Kind::kUnset) continue;
@@ -136,31 +197,84 @@ int infer_one(const Globals& globals, const Options& options, const std::string&
     }
     annotated.write(options.output);
   }
-  return code;
+  answer.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return answer;
+}
+
+std::string github(const std::vector<Answer>& answers) {
+  std::string text;
+  for (const Answer& answer : answers) {
+    for (const Diagnostic& finding : answer.findings) {
+      const std::string_view level = finding.severity == Severity::kError ? "error" : finding.severity == Severity::kWarning ? "warning" : "notice";
+      text += github_annotation(level, answer.model, finding.code, finding.message);
+    }
+    for (const std::string& difference : answer.differences) text += github_annotation("error", answer.model, "shape", difference);
+  }
+  return text;
+}
+
+std::string junit(const std::vector<Answer>& answers) {
+  std::vector<JunitCase> cases;
+  for (const Answer& answer : answers) {
+    JunitCase entry;
+    entry.classname = "infer";
+    entry.name = answer.model;
+    entry.seconds = answer.seconds;
+    for (const Diagnostic& finding : answer.findings) {
+      if (finding.severity == Severity::kError) entry.details += finding_text(finding, false);
+    }
+    for (const std::string& difference : answer.differences) entry.details += difference + "\n";
+    if (answer.code != 0) {
+      entry.outcome = JunitCase::Outcome::kFailed;
+      entry.message = entry.details.substr(0, entry.details.find('\n'));
+    }
+    cases.push_back(std::move(entry));
+  }
+  return junit_document("lppool-cli infer", cases);
+}
+
+void print_answers(const Globals& globals, const Options& options, const std::vector<Answer>& answers) {
+  if (globals.format == "github") return print(github(answers));
+  if (globals.format == "junit") return print(junit(answers));
+  if (globals.format == "json") {
+    if (answers.size() == 1) return print_json(answers[0].document);
+    Json documents = Json::array();
+    for (const Answer& answer : answers) documents.push_back(answer.document);
+    return print_json({{"schema_version", kSchemaVersion}, {"models", documents}});
+  }
+  std::string text;
+  for (const Answer& answer : answers) {
+    for (const Diagnostic& finding : answer.findings) {
+      if (!globals.quiet || finding.severity == Severity::kError) fmt::print(stderr, "{}: {}", answer.model, finding_text(finding, false));
+    }
+    for (const std::string& difference : answer.differences) fmt::print(stderr, "{}: {}\n", answer.model, difference);
+    if (answers.size() > 1) text += fmt::format("{}{}:\n", text.empty() ? "" : "\n", answer.model);
+    text += answer.text;
+  }
+  if (options.output != "-" && options.write_expect != "-") print(text);
 }
 
 int run(Globals& globals, const Options& options) {
-  if (!options.output.empty() && options.models.size() > 1) fail(ErrorKind::kUsage, "-o takes one model, {} given", options.models.size());
+  const std::vector<std::string> models = find_models(options.models);
+  if (!options.output.empty() && models.size() > 1) fail(ErrorKind::kUsage, "-o takes one model, {} given", models.size());
+  if (options.update && options.expect.empty()) fail(ErrorKind::kUsage, "--update renews the file that --expect names, which is missing");
+  // With --update a file that is not there yet is made.
+  const bool compare = !options.expect.empty() && !(options.update && !std::filesystem::exists(options.expect));
   std::optional<GoldenShapes> golden;
-  if (!options.expect.empty()) golden = GoldenShapes::read(options.expect);
-  Json documents = Json::array();
-  std::string text;
+  if (compare) golden = GoldenShapes::read(options.expect);
+  std::vector<Answer> answers;
   int code = 0;
-  for (const std::string& model : options.models) {
+  for (const std::string& model : models) {
     globals.model = model;
-    Json document;
-    std::string part;
-    code = std::max(code, infer_one(globals, options, model, document, part, golden ? &*golden : nullptr));
-    if (options.models.size() > 1) text += fmt::format("{}{}:\n", text.empty() ? "" : "\n", model);
-    text += part;
-    documents.push_back(std::move(document));
+    answers.push_back(infer_one(options, model, golden ? &*golden : nullptr));
+    if (options.update && answers.back().findings.empty()) answers.back().code = 0;  // differences are what is wanted
+    code = std::max(code, answers.back().code);
   }
+  Json documents = Json::array();
+  for (const Answer& answer : answers) documents.push_back(answer.document);
   if (!options.write_expect.empty()) GoldenShapes::write(options.write_expect, documents);
-  if (globals.format == "json") {
-    print_json(documents.size() == 1 ? documents[0] : Json{{"schema_version", kSchemaVersion}, {"models", documents}});
-  } else if (options.output != "-" && options.write_expect != "-") {
-    print(text);
-  }
+  if (options.update && code == 0) GoldenShapes::write(options.expect, documents);
+  print_answers(globals, options, answers);
   return code;
 }
 
@@ -172,14 +286,18 @@ void add_infer(const Registration& r) {
   verb->footer("\nExamples:\n  lppool-cli infer model.onnx --dim N=1\n"
                "  lppool-cli infer model.onnx --write-expect shapes.json     once\n"
                "  lppool-cli infer model.onnx --expect shapes.json           in CI: exit 1 where a shape changed\n"
-               "  lppool-cli infer model.onnx --explain features             how each dimension came about");
-  verb->add_option("MODEL", options->models, "Model files; '-' reads stdin")->required();
+               "  lppool-cli infer models/ --expect shapes.json --update     after a change that is meant\n"
+               "  lppool-cli infer model.onnx --explain features             how each dimension came about\n"
+               "  lppool-cli infer model.onnx --solve features=1x8x7x7       which input sizes give that shape");
+  verb->add_option("MODEL", options->models, "Model files, or folders that hold them; '-' reads stdin")->required();
   options->shapes.declare(*verb);
   verb->add_option("-o,--output", options->output, "Write the model with all inferred types as value_info")->type_name("FILE");
   verb->add_option("--expect", options->expect, "Compare with a file of expected shapes; \"*\" matches any dimension")->type_name("FILE");
   verb->add_option("--write-expect", options->write_expect, "Write the file of expected shapes")->type_name("FILE");
+  verb->add_flag("--update", options->update, "Renew the file of --expect instead of failing where shapes changed");
+  verb->add_option("--solve", options->solve, "Say which values of the inputs' symbols give this shape; '*' asks nothing")->type_name("TENSOR=SHAPE");
   verb->add_option("--explain", options->explain, "Print how the tensor's shape came about, back to the inputs")->type_name("TENSOR");
-  verb->add_option("--format", r.globals.format, "Form of the answer")->check(CLI::IsMember({"text", "json"}))->type_name("FORMAT");
+  verb->add_option("--format", r.globals.format, "Form of the answer")->check(CLI::IsMember({"text", "json", "github", "junit"}))->type_name("FORMAT");
   verb->callback([r, options] { r.action = [&globals = r.globals, options] { return run(globals, *options); }; });
 }
 

@@ -10,13 +10,13 @@
 #include <set>
 #include <thread>
 
+#include "ci_formats.h"
 #include "commands.h"
 #include "lppool/base/interrupt.h"
 #include "lppool/conformance/backend_case.h"
 #include "lppool/text/glob.h"
 #include "progress.h"
 #include "report.h"
-#include "xml.h"
 
 namespace lppool::app {
 namespace {
@@ -124,24 +124,30 @@ std::vector<Outcome> run_all(const Globals& globals, const Options& options, con
   return outcomes;
 }
 
-std::string junit(const std::vector<Outcome>& outcomes, std::size_t failed, std::size_t skipped) {
-  double seconds = 0;
-  for (const Outcome& o : outcomes) seconds += o.result.seconds;
-  std::string text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
-  text += fmt::format("<testsuites><testsuite name=\"lppool-cli test\" tests=\"{}\" failures=\"{}\" skipped=\"{}\" time=\"{:.3f}\">\n",
-                      outcomes.size(), failed, skipped, seconds);
+std::string junit(const std::vector<Outcome>& outcomes) {
+  std::vector<JunitCase> cases;
   for (const Outcome& o : outcomes) {
-    text += fmt::format("  <testcase classname=\"{}\" name=\"{}\" time=\"{:.3f}\"", xml_escape(o.result.path.parent_path().string()),
-                        xml_escape(o.result.name), o.result.seconds);
+    JunitCase entry;
+    entry.classname = o.result.path.parent_path().string();
+    entry.name = o.result.name;
+    entry.seconds = o.result.seconds;
+    entry.message = o.result.message;
     switch (o.verdict) {
-      case Verdict::kPassed: text += "/>\n"; break;
-      case Verdict::kFailed: text += fmt::format("><failure message=\"{}\"/></testcase>\n", xml_escape(o.result.message)); break;
-      case Verdict::kUnexpectedPass: text += "><failure message=\"passed, but is listed as failing\"/></testcase>\n"; break;
-      case Verdict::kSkipped: text += fmt::format("><skipped message=\"{}\"/></testcase>\n", xml_escape(o.result.message)); break;
-      case Verdict::kExpectedFailure: text += fmt::format("><skipped message=\"fails as expected: {}\"/></testcase>\n", xml_escape(o.result.message)); break;
+      case Verdict::kPassed: break;
+      case Verdict::kFailed: entry.outcome = JunitCase::Outcome::kFailed; break;
+      case Verdict::kUnexpectedPass:
+        entry.outcome = JunitCase::Outcome::kFailed;
+        entry.message = "passed, but is listed as failing";
+        break;
+      case Verdict::kSkipped: entry.outcome = JunitCase::Outcome::kSkipped; break;
+      case Verdict::kExpectedFailure:
+        entry.outcome = JunitCase::Outcome::kSkipped;
+        entry.message = "fails as expected: " + entry.message;
+        break;
     }
+    cases.push_back(std::move(entry));
   }
-  return text + "</testsuite></testsuites>\n";
+  return junit_document("lppool-cli test", cases);
 }
 
 std::string tap(const std::vector<Outcome>& outcomes) {
@@ -173,7 +179,7 @@ int run(const Globals& globals, const Options& options) {
     }
     print_json({{"schema_version", kSchemaVersion}, {"passed", passed}, {"failed", failed}, {"skipped", skipped}, {"expected_failures", expected}, {"cases", list}});
   } else if (globals.format == "junit") {
-    print(junit(outcomes, failed, skipped + expected));
+    print(junit(outcomes));
   } else if (globals.format == "tap") {
     print(tap(outcomes));
   } else {

@@ -110,7 +110,7 @@ std::vector<std::string> GoldenShapes::compare(const std::string& model, const I
       }
     }
     if (want.contains("dtype") && want["dtype"] != "*" && want["dtype"] != dtype_name(got->type)) {
-      differences.push_back(fmt::format("tensor '{}': type {}, expected {}", tensor, dtype_name(got->type), want["dtype"].dump()));
+      differences.push_back(fmt::format("tensor '{}': type {}, expected {}", tensor, dtype_name(got->type), want["dtype"].is_string() ? want["dtype"].get<std::string>() : want["dtype"].dump()));
     }
   }
   return differences;
