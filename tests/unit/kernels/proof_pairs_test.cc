@@ -148,11 +148,13 @@ TEST_CASE("pairs of some 16-bit numbers with every other are rounded as the orac
 TEST_CASE("every pair of 16-bit numbers is rounded as the oracle says", "[.long][pairs]") {
   for (const TestedType& type : {kTestedTypes[0], kTestedTypes[1]}) {
     for (const unsigned p : kWholeExponents) {
-      Random random(4000 + p);
-      const PairOracle oracle(type.format, p);
-      Tally tally(type, p, "all pairs");
-      for (std::uint64_t a = 0; a < type.format.infinity(); ++a) prove_row(tally, oracle, a, a, random);
-      tally.finish(true);
+      DYNAMIC_SECTION(type.name << ", p = " << p) {
+        Random random(4000 + p);
+        const PairOracle oracle(type.format, p);
+        Tally tally(type, p, "all pairs");
+        for (std::uint64_t a = 0; a < type.format.infinity(); ++a) prove_row(tally, oracle, a, a, random);
+        tally.finish(true);
+      }
     }
   }
 }

@@ -101,7 +101,11 @@ TEST_CASE("random windows of every type and whole p are rounded as the oracle sa
 
 TEST_CASE("a million random windows per type and whole p", "[.long][random]") {
   for (const TestedType& type : kTestedTypes) {
-    for (const unsigned p : kWholeExponents) random_windows(type, p, 1000000, true, stream_of(2, type, p));
+    for (const unsigned p : kWholeExponents) {
+      DYNAMIC_SECTION(type.name << ", p = " << p) {
+        random_windows(type, p, 1000000, true, stream_of(2, type, p));
+      }
+    }
   }
 }
 
@@ -113,9 +117,15 @@ TEST_CASE("windows built to lie at midpoints are rounded to the right side", "[k
 
 TEST_CASE("a hundred thousand windows at midpoints per type and whole p", "[.long][midpoints]") {
   for (const TestedType& type : kTestedTypes) {
-    for (const unsigned p : kWholeExponents) near_midpoints(type, p, 100000, true, stream_of(4, type, p));
+    for (const unsigned p : kWholeExponents) {
+      DYNAMIC_SECTION(type.name << ", p = " << p) {
+        near_midpoints(type, p, 100000, true, stream_of(4, type, p));
+      }
+    }
     for (const unsigned p : {6u, 8u, 9u, 11u, 12u, 16u, 17u, 24u, 32u}) {
-      near_midpoints(type, p, 10000, true, stream_of(4, type, p));
+      DYNAMIC_SECTION(type.name << ", p = " << p) {
+        near_midpoints(type, p, 10000, true, stream_of(4, type, p));
+      }
     }
   }
 }
@@ -128,7 +138,32 @@ TEST_CASE("long windows keep the contract", "[kernels][LpPool][GlobalLpPool]") {
 
 TEST_CASE("thousands of long windows keep the contract", "[.long][random]") {
   for (const TestedType& type : kTestedTypes) {
-    for (const unsigned p : kWholeExponents) long_windows(type, p, 400, true, stream_of(6, type, p));
+    for (const unsigned p : kWholeExponents) {
+      DYNAMIC_SECTION(type.name << ", p = " << p) {
+        long_windows(type, p, 400, true, stream_of(6, type, p));
+      }
+    }
+  }
+}
+
+TEST_CASE("the norm of a large plane is exact, whether pooled globally or by one window", "[kernels][GlobalLpPool]") {
+  constexpr std::int64_t kHeight = 233;
+  constexpr std::int64_t kWidth = 301;
+  for (const TestedType& type : kTestedTypes) {
+    for (const unsigned p : kWholeExponents) {
+      Random random(stream_of(12, type, p));
+      Tally tally(type, p, "large planes");
+      std::vector<std::uint64_t> bits(kHeight * kWidth);
+      random_window(type.format, random, bits);
+      const std::vector<double> values = decode_all(type.format, bits);
+      const LiteralAxis axes[] = {{.input = kHeight, .kernel = kHeight}, {.input = kWidth, .kernel = kWidth}};
+      const auto exact = literal_pool(type.format, values, axes, p);
+      const auto window = [&](std::size_t) { return values; };
+      const auto geometry = to_geometry(1, axes);
+      tally.judge(call_pool(kernels::lp_pool, type, bits, geometry, p, proof_threads()), exact, window);
+      tally.judge(call_global(type, bits, 1, p, proof_threads()), exact, window);
+      tally.finish(false);
+    }
   }
 }
 
@@ -140,8 +175,16 @@ TEST_CASE("huge whole p is as exact as small p", "[kernels][LpPool]") {
 
 TEST_CASE("thousands of windows for each huge whole p", "[.long][random]") {
   for (const TestedType& type : kTestedTypes) {
-    for (const double p : kHugeExponents) random_windows(type, p, 20000, true, stream_of(8, type, p));
-    for (const double p : {6.0, 8.0, 9.0, 12.0}) random_windows(type, p, 100000, true, stream_of(8, type, p));
+    for (const double p : kHugeExponents) {
+      DYNAMIC_SECTION(type.name << ", p = " << p) {
+        random_windows(type, p, 20000, true, stream_of(8, type, p));
+      }
+    }
+    for (const double p : {6.0, 8.0, 9.0, 12.0}) {
+      DYNAMIC_SECTION(type.name << ", p = " << p) {
+        random_windows(type, p, 100000, true, stream_of(8, type, p));
+      }
+    }
   }
 }
 
@@ -153,7 +196,11 @@ TEST_CASE("fractional p stays within its bound", "[kernels][LpPool]") {
 
 TEST_CASE("twenty thousand windows per type and fractional p", "[.long][fractions]") {
   for (const TestedType& type : kTestedTypes) {
-    for (const double p : kFractions) random_windows(type, p, 20000, true, stream_of(10, type, p));
+    for (const double p : kFractions) {
+      DYNAMIC_SECTION(type.name << ", p = " << p) {
+        random_windows(type, p, 20000, true, stream_of(10, type, p));
+      }
+    }
   }
 }
 
