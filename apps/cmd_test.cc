@@ -24,7 +24,7 @@ namespace {
 struct Options {
   std::vector<std::string> paths, filters;
   std::optional<double> rtol, atol;
-  std::optional<std::int64_t> ulp;
+  std::optional<std::uint64_t> ulp;
   std::string shard, expect_fail;
   int jobs = 0;
 };

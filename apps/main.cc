@@ -51,7 +51,10 @@ void set_up(Globals& globals) {
   spdlog::set_level(globals.quiet ? spdlog::level::err : spdlog::level::from_str(globals.log_level));
 }
 
-int report_error(const Globals& globals, int code, const std::string& message) {
+int report_error(const Globals& globals, int code, std::string message) {
+  // Deeper layers know the node but not always the file.
+  const bool named = globals.model.empty() || globals.model == "-" || message.find(globals.model) != std::string::npos;
+  if (!named) message = fmt::format("{}: {}", globals.model, message);
   if (globals.format == "json") {
     Json document = {{"schema_version", kSchemaVersion}};
     if (!globals.model.empty()) document["model"] = globals.model;

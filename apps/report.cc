@@ -2,14 +2,20 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 
 namespace lppool::app {
 
 void print(std::string_view text) {
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
-  if (!written) fail(ErrorKind::kIo, "stdout cannot be written");
+  if (written) return;
+  // Whoever reads has seen enough ('| head'): that is no failure to tell anybody of.
+  if (errno == EPIPE) std::_Exit(exit_code(ErrorKind::kIo));
+  fail(ErrorKind::kIo, "stdout cannot be written: {}", std::strerror(errno));
 }
 
 void print_json(const Json& document) { print(document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"); }

@@ -3,99 +3,30 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <chrono>
-#include <cmath>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "lppool/base/error.h"
+#include "lppool/compare/compare.h"
+#include "lppool/io/text_tensor.h"
 #include "lppool/onnx/model_file.h"
 #include "lppool/onnx/tensor_file.h"
 #include "lppool/run/session.h"
-#include "lppool/tensor/convert.h"
 
 namespace lppool {
 namespace {
 
 namespace fs = std::filesystem;
 
-std::string coordinates(const Shape& shape, std::int64_t at) {
-  std::vector<std::int64_t> index(shape.rank());
-  for (std::size_t axis = shape.rank(); axis-- > 0;) {
-    index[axis] = at % shape[axis];
-    at /= shape[axis];
-  }
-  return fmt::format("[{}]", fmt::join(index, ", "));
-}
-
-// Position of a float on the line of its type's representable values: neighbours differ by one, -0 and +0 are the same.
-template <typename Bits>
-std::int64_t ordinal(Bits bits) {
-  constexpr Bits kSign = static_cast<Bits>(Bits{1} << (sizeof(Bits) * 8 - 1));
-  const auto magnitude = static_cast<std::int64_t>(bits & static_cast<Bits>(~kSign));
-  return (bits & kSign) != 0 ? -magnitude : magnitude;
-}
-
-std::int64_t ulp_distance(const Tensor& a, const Tensor& b, std::size_t i) {
-  const auto distance = [&](auto tag) {
-    using Bits = decltype(tag);
-    const std::int64_t x = ordinal(a.data<Bits>()[i]), y = ordinal(b.data<Bits>()[i]);
-    std::int64_t d;
-    return __builtin_sub_overflow(x, y, &d) ? INT64_MAX : (d < 0 ? -d : d);
-  };
-  switch (element_size(a.dtype())) {
-    case 2: return distance(std::uint16_t{});
-    case 4: return distance(std::uint32_t{});
-    default: return distance(std::uint64_t{});
-  }
-}
-
-bool ulp_countable(DataType dtype) {
-  return dtype == DataType::kFloat16 || dtype == DataType::kBFloat16 || dtype == DataType::kFloat32 || dtype == DataType::kFloat64;
-}
-
 std::string tensor_mismatch(const Tensor& got, const Tensor& want, const Tolerance& tolerance) {
-  if (got.dtype() != want.dtype()) return fmt::format("type {}, expected {}", name(got.dtype()), name(want.dtype()));
-  if (got.shape() != want.shape()) return fmt::format("shape {}, expected {}", to_string(got.shape()), to_string(want.shape()));
-  if (got.dtype() == DataType::kString) {
-    for (std::int64_t i = 0; i < got.size(); ++i) {
-      const auto& a = got.strings()[static_cast<std::size_t>(i)];
-      const auto& b = want.strings()[static_cast<std::size_t>(i)];
-      if (a != b) return fmt::format("at {} '{}', expected '{}'", coordinates(got.shape(), i), a, b);
-    }
-    return "";
-  }
-  if (std::equal(got.raw(), got.raw() + got.bytes(), want.raw())) return "";
-  std::int64_t count = 0, first = -1;
-  const bool complex = got.dtype() == DataType::kComplex64 || got.dtype() == DataType::kComplex128;
-  const bool wide_int = is_integer(got.dtype()) && element_size(got.dtype()) == 8;
-  for (std::int64_t i = 0; i < got.size(); ++i) {
-    const auto at = static_cast<std::size_t>(i);
-    bool same = false;
-    if (complex) {
-      const auto close = [&](auto tag) {
-        const auto a = got.data<decltype(tag)>()[at], b = want.data<decltype(tag)>()[at];
-        return std::abs(std::complex<double>(a) - std::complex<double>(b)) <= tolerance.atol + tolerance.rtol * std::abs(std::complex<double>(b));
-      };
-      same = got.dtype() == DataType::kComplex64 ? close(std::complex<float>()) : close(std::complex<double>());
-    } else if (wide_int && got.data<std::uint64_t>()[at] == want.data<std::uint64_t>()[at]) {
-      same = true;
-    } else {
-      const double a = element_as_double(got, i), b = element_as_double(want, i);
-      if (std::isnan(a) || std::isnan(b)) same = std::isnan(a) && std::isnan(b);
-      else if (std::isinf(a) || std::isinf(b)) same = a == b;
-      else if (tolerance.ulp && ulp_countable(got.dtype())) same = ulp_distance(got, want, at) <= *tolerance.ulp;
-      else same = (a == b && !wide_int) || std::abs(a - b) <= tolerance.atol + tolerance.rtol * std::abs(b);
-    }
-    if (same) continue;
-    if (count++ == 0) first = i;
-  }
-  if (count == 0) return "";
-  if (complex) return fmt::format("{} of {} values differ, the first at {}", count, got.size(), coordinates(got.shape(), first));
-  return fmt::format("{} of {} values differ, the first at {}: {}, expected {}", count, got.size(), coordinates(got.shape(), first),
-                     element_as_double(got, first), element_as_double(want, first));
+  const TensorComparison result = compare(got, want, {tolerance.rtol, tolerance.atol, tolerance.ulp, false});
+  if (result.match) return "";
+  if (!result.problem.empty()) return fmt::format("{} (got against expected)", result.problem);
+  const std::int64_t at = result.worst.value_or(0);
+  return fmt::format("{} of {} values differ, the farthest at [{}]: {}, expected {}", result.mismatches, result.elements,
+                     fmt::join(index_of(at, got.shape()), ", "), element_text(got, at), element_text(want, at));
 }
 
 struct NumberedFile {
@@ -140,7 +71,7 @@ Tolerance tolerance_of(const fs::path& folder, const CaseOptions& options) {
       const bool good = value.is_number() && value.get<double>() >= 0;
       if (key == "rtol" && good) tolerance.rtol = value.get<double>();
       else if (key == "atol" && good) tolerance.atol = value.get<double>();
-      else if (key == "ulp" && good && value.is_number_integer()) tolerance.ulp = value.get<std::int64_t>();
+      else if (key == "ulp" && good && value.is_number_integer()) tolerance.ulp = value.get<std::uint64_t>();
       else fail(ErrorKind::kParse, "{}: '{}' is not rtol, atol or ulp with a number >= 0", (folder / "tolerance.json").string(), key);
     }
   }

@@ -14,13 +14,13 @@ namespace lppool {
 struct Model;
 
 // Whether a result may stand for the expected one: |got - want| <= atol + rtol * |want|, NaN equal to NaN, infinities and
-// all that is no float exactly; or, with ulp, at most that many representable values apart instead.
+// strings exactly; or, with ulp, at most that many representable values apart instead.
 struct Tolerance {
   double rtol = 1e-3, atol = 1e-7;  // of ONNX's own runner
-  std::optional<std::int64_t> ulp;
+  std::optional<std::uint64_t> ulp;
 };
 
-// Where `got` first fails to match `want`, as a sentence with coordinates and both values; empty where it matches.
+// Where `got` is farthest from matching `want`, as a sentence with coordinates and both values; empty where it matches.
 std::string mismatch(const Value& got, const Value& want, const Tolerance& tolerance);
 
 enum class CaseStatus { kPassed, kFailed, kSkipped };
@@ -35,7 +35,7 @@ struct CaseResult {
 
 struct CaseOptions {
   std::optional<double> rtol, atol;  // stronger than the case's own tolerance file
-  std::optional<std::int64_t> ulp;
+  std::optional<std::uint64_t> ulp;
   int threads = 1;
 };
 
