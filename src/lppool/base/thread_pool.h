@@ -28,8 +28,9 @@ class FunctionRef<R(Args...)> {
   R (*call_)(void*, Args...);
 };
 
-// A fixed set of threads that lives as long as the object. The caller of parallel_for works too, so a pool of one thread
-// starts none and runs everything in place. Workers spin briefly before they sleep: back-to-back calls wake them at once.
+// A fixed set of threads that lives as long as the object. The caller of parallel_for works too, so a pool of one
+// thread starts none and runs everything in place. Workers spin briefly before they sleep: back-to-back calls wake them
+// at once.
 //
 // parallel_for may be called from several threads (the calls then run one after the other) and from inside a running
 // task (the inner call runs in place, on the thread that made it).

@@ -14,13 +14,17 @@ constexpr std::int64_t kScratchDoubles = std::int64_t{384} * 1024 / 8;
 // Most scratch a thread may take where a window is so deep that the cache is out of the question.
 constexpr std::int64_t kMaxScratchDoubles = std::int64_t{16} * 1024 * 1024 / 8;
 constexpr std::int64_t kMinTile = 64;
-constexpr std::int64_t kMaxTile = 8192;
+constexpr std::int64_t kMaxTile = 1536;
 
-bool is_identity(const BoxAxis& a) { return a.kernel == 1 && a.stride == 1 && a.start == 0 && a.in == a.out; }
+bool is_identity(const BoxAxis& a) {
+  return a.kernel == 1 && a.stride == 1 && a.start == 0 && a.in == a.out;
+}
 
 }  // namespace
 
-std::int64_t BoxAxis::max_taps() const { return std::min(kernel, in == 0 ? 0 : (in - 1) / dilation + 1); }
+std::int64_t BoxAxis::max_taps() const {
+  return std::min(kernel, in == 0 ? 0 : (in - 1) / dilation + 1);
+}
 
 Box cut(Box box, std::size_t axis, std::int64_t begin, std::int64_t end, std::int64_t element) {
   BoxAxis& a = box.axes[axis];
@@ -72,8 +76,8 @@ BoxPlan::BoxPlan(const PoolGeometry& geometry, std::int64_t element, std::int64_
   }
   if (planes_ == 0 || plane_out_ == 0) return;
 
-  // Tiles along the last axis: what one row of tiles needs in scratch should fit the cache. Never narrower than twice the
-  // reach of the window, or the overlap would cost more than it saves.
+  // Tiles along the last axis: what one row of tiles needs in scratch should fit the cache. Never narrower than twice
+  // the reach of the window, or the overlap would cost more than it saves.
   const BoxAxis& last = axes_.back();
   std::int64_t slab = row_doubles;  // doubles of scratch for each column
   for (std::size_t i = 0; i + 1 < axes_.size(); ++i) {
@@ -104,15 +108,17 @@ BoxPlan::BoxPlan(const PoolGeometry& geometry, std::int64_t element, std::int64_
       bands_ = std::min(wanted, std::max(most, least));
     }
   }
-  grain_ = std::max<std::int64_t>(kMinBandWork * planes_ / std::max<std::int64_t>(work * planes_ / (bands_ * tiles_), 1) / planes_, 1);
-  if (planes_ > 1 && boxes() / grain_ < threads * 4) grain_ = std::max<std::int64_t>(boxes() / (std::int64_t{threads} * 4), 1);
+  grain_ = std::max<std::int64_t>(
+      kMinBandWork * planes_ / std::max<std::int64_t>(work * planes_ / (bands_ * tiles_), 1) / planes_, 1);
+  if (planes_ > 1 && boxes() / grain_ < threads * 4)
+    grain_ = std::max<std::int64_t>(boxes() / (std::int64_t{threads} * 4), 1);
   if (work * planes_ < kMinBandWork) grain_ = boxes();
 }
 
 Box BoxPlan::box(std::int64_t index, const void* x, void* y) const {
   const std::int64_t tile = index % tiles_, band = index / tiles_ % bands_, plane = index / tiles_ / bands_;
-  Box box{static_cast<const char*>(x) + plane * plane_in_ * element_, static_cast<char*>(y) + plane * plane_out_ * element_,
-          axes_};
+  Box box{static_cast<const char*>(x) + plane * plane_in_ * element_,
+          static_cast<char*>(y) + plane * plane_out_ * element_, axes_};
   const auto part = [](std::int64_t n, std::int64_t parts, std::int64_t i) {
     return n / parts * i + std::min(i, n % parts);
   };

@@ -25,7 +25,9 @@ constexpr Format kFormats[] = {
     {53, -1022, 1023, 0x7ff0000000000000, 0x7ff8000000000000},
 };
 
-constexpr const Format& format_of(ElementType type) { return kFormats[static_cast<int>(type)]; }
+constexpr const Format& format_of(ElementType type) {
+  return kFormats[static_cast<int>(type)];
+}
 
 inline double half_to_double(std::uint16_t bits) {
   const std::uint64_t sign = static_cast<std::uint64_t>(bits >> 15) << 63;

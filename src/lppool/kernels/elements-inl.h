@@ -16,19 +16,41 @@ HWY_BEFORE_NAMESPACE();
 namespace lppool::kernels {
 namespace HWY_NAMESPACE {
 
-using F = hn::Rebind<float, D>;           // as many floats as there are doubles in a vector
+using F = hn::Rebind<float, D>;  // as many floats as there are doubles in a vector
+using Vf = hn::Vec<F>;
 using U32 = hn::Rebind<std::uint32_t, D>;
 using U16 = hn::Rebind<std::uint16_t, D>;
 
-// What the kernels need to know about an element type: its storage, how it widens, and how a double that is known not to
-// be near a midpoint is narrowed (to nearest; results in the normal range or zero).
+// The first n elements (fewer than lanes), zeros after them, without a look beyond.
+template <class Type, class T>
+HWY_INLINE Vd load_copy(const T* x, std::int64_t n) {
+  HWY_ALIGN T part[hn::MaxLanes(D())] = {};
+  std::memcpy(part, x, static_cast<std::size_t>(n) * sizeof(T));
+  return Type::load(part);
+}
+
+// What the kernels need to know about an element type: its storage, how it widens, and how a double that is known not
+// to be near a midpoint is narrowed (to nearest; results in the normal range or zero).
 struct Float32 {
   using Storage = float;
   using Acc = Single;
   static constexpr ElementType kType = ElementType::kFloat32;
   static constexpr int kDropped = 29;
   static HWY_INLINE Vd load(const float* x) { return hn::PromoteTo(D(), hn::LoadU(F(), x)); }
-  static HWY_INLINE void store(Vd r, float* y) { hn::StoreU(hn::DemoteTo(F(), r), F(), y); }
+  static HWY_INLINE Vd load_part(const float* x, std::int64_t n) {
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
+    return hn::PromoteTo(D(), hn::MaskedLoad(hn::FirstN(F(), static_cast<std::size_t>(n)), F(), x));
+#else
+    return load_copy<Float32>(x, n);
+#endif
+  }
+  // A float that rounds to the element as r does.
+  static HWY_INLINE Vf to_float(Vd r) {
+    return hn::DemoteTo(F(), r);
+  }
+  static HWY_INLINE void store(Vd r, float* y) {
+    hn::StoreU(to_float(r), F(), y);
+  }
 };
 
 struct Float64 {
@@ -37,6 +59,7 @@ struct Float64 {
   static constexpr ElementType kType = ElementType::kFloat64;
   static constexpr int kDropped = 0;
   static HWY_INLINE Vd load(const double* x) { return hn::LoadU(D(), x); }
+  static HWY_INLINE Vd load_part(const double* x, std::int64_t n) { return load_copy<Float64>(x, n); }
   static HWY_INLINE void store(Vd r, double* y) { hn::StoreU(r, D(), y); }
 };
 
@@ -56,14 +79,21 @@ struct Float16 {
     const auto widened = hn::ShiftLeft<13>(magnitude);
     const auto finite = hn::Mul(hn::BitCast(F(), widened), hn::Set(F(), 0x1p112f));
     const auto special = hn::BitCast(F(), hn::Or(widened, hn::Set(U32(), 0x7f800000)));
-    const auto is_special = hn::RebindMask(F(), hn::Gt(hn::BitCast(hn::RebindToSigned<U32>(), magnitude), hn::Set(hn::RebindToSigned<U32>(), 0x7bff)));
+    const auto is_special = hn::RebindMask(
+        F(), hn::Gt(hn::BitCast(hn::RebindToSigned<U32>(), magnitude), hn::Set(hn::RebindToSigned<U32>(), 0x7bff)));
     return hn::PromoteTo(D(), hn::IfThenElse(is_special, special, finite));
 #endif
+  }
+  static HWY_INLINE Vd load_part(const std::uint16_t* x, std::int64_t n) {
+    return load_copy<Float16>(x, n);
+  }
+  static HWY_INLINE Vf to_float(Vd r) {
+    return hn::DemoteTo(F(), round_to_odd<23>(r));
   }
   static HWY_INLINE void store(Vd r, std::uint16_t* y) {
     // Normal halves: rebias and round the 13 bits below them. Smaller ones: 0.5f is where float's spacing is 2^-24.
     const hn::RebindToSigned<U32> i32;
-    const auto f = hn::DemoteTo(F(), round_to_odd<23>(r));
+    const auto f = to_float(r);
     const auto bits = hn::BitCast(i32, f);
     const auto even = hn::And(hn::ShiftRight<13>(bits), hn::Set(i32, 1));
     const auto normal = hn::ShiftRight<13>(hn::Add(bits, hn::Add(even, hn::Set(i32, 0xfff - (112 << 23)))));
@@ -83,9 +113,11 @@ struct BFloat16 {
     const auto bits = hn::PromoteTo(U32(), hn::LoadU(U16(), x));
     return hn::PromoteTo(D(), hn::BitCast(F(), hn::ShiftLeft<16>(bits)));
   }
+  static HWY_INLINE Vd load_part(const std::uint16_t* x, std::int64_t n) { return load_copy<BFloat16>(x, n); }
+  static HWY_INLINE Vf to_float(Vd r) { return hn::DemoteTo(F(), round_to_odd<23>(r)); }
   static HWY_INLINE void store(Vd r, std::uint16_t* y) {
     const hn::RebindToSigned<U32> i32;
-    const auto bits = hn::BitCast(i32, hn::DemoteTo(F(), round_to_odd<23>(r)));
+    const auto bits = hn::BitCast(i32, to_float(r));
     const auto even = hn::And(hn::ShiftRight<16>(bits), hn::Set(i32, 1));
     const auto rounded = hn::ShiftRight<16>(hn::Add(bits, hn::Add(even, hn::Set(i32, 0x7fff))));
     hn::StoreU(hn::DemoteTo(U16(), rounded), U16(), y);

@@ -33,8 +33,8 @@ class Expansion {
   std::vector<double> parts_;
 };
 
-// p = 1 or 2. Everything is scaled so that the largest number is near 1; false if a value is so small beside it that its
-// square is not exact in two doubles.
+// p = 1 or 2. Everything is scaled so that the largest number is near 1; false if a value is so small beside it that
+// its square is not exact in two doubles.
 bool compare_by_expansion(std::span<const double> values, std::int64_t p, const ExactNumber& bound, int& sign) {
   const int scale = -(static_cast<int>(std::bit_width(bound.mantissa)) + bound.exponent);
   const std::uint64_t low = bound.mantissa & 1;
@@ -72,8 +72,8 @@ bool compare_by_expansion(std::span<const double> values, std::int64_t p, const 
 
 // ---- Truncated big numbers.
 
-// A number in [n, n * (1 + error)] with n = limbs * 2^exponent (limbs little-endian, top limb not 0). Truncation only ever
-// lowers n. Errors below 2^-900 count as 2^-900: certainty beyond that comes from exactness alone.
+// A number in [n, n * (1 + error)] with n = limbs * 2^exponent (limbs little-endian, top limb not 0). Truncation only
+// ever lowers n. Errors below 2^-900 count as 2^-900: certainty beyond that comes from exactness alone.
 struct Big {
   std::vector<std::uint64_t> limbs;
   std::int64_t exponent = 0;
@@ -84,7 +84,9 @@ struct Big {
   }
 };
 
-double worse(double error) { return error == 0 ? 0 : std::max(error * (1 + 0x1p-20), 0x1p-900); }
+double worse(double error) {
+  return error == 0 ? 0 : std::max(error * (1 + 0x1p-20), 0x1p-900);
+}
 
 // Keeps the top `width` limbs and strips zero limbs at both ends.
 void trim(Big& a, std::size_t width) {
@@ -93,7 +95,8 @@ void trim(Big& a, std::size_t width) {
   const bool lost = std::any_of(a.limbs.begin(), a.limbs.begin() + static_cast<std::ptrdiff_t>(drop),
                                 [](std::uint64_t limb) { return limb != 0; });
   if (lost) {
-    a.error = worse(a.error + std::max(std::ldexp(1.0, -static_cast<int>(std::min<std::size_t>(64 * (width - 1), 900))), 0x1p-900));
+    a.error = worse(
+        a.error + std::max(std::ldexp(1.0, -static_cast<int>(std::min<std::size_t>(64 * (width - 1), 900))), 0x1p-900));
   }
   while (drop < a.limbs.size() && a.limbs[drop] == 0) ++drop;
   a.limbs.erase(a.limbs.begin(), a.limbs.begin() + static_cast<std::ptrdiff_t>(drop));
@@ -135,7 +138,8 @@ void accumulate(Big& a, const Big& b, std::size_t width) {
   }
   // Below the last kept limb of the sum, b counts as error only.
   const std::int64_t top = std::max(a.top(), b.top()) + 1;
-  const std::int64_t bottom = std::max(std::min(a.exponent, b.exponent), top - 64 * static_cast<std::int64_t>(width + 1));
+  const std::int64_t bottom =
+      std::max(std::min(a.exponent, b.exponent), top - 64 * static_cast<std::int64_t>(width + 1));
   Big r;
   r.exponent = bottom;
   r.limbs.assign(static_cast<std::size_t>((top - bottom) / 64 + 1), 0);
@@ -172,7 +176,9 @@ void accumulate(Big& a, const Big& b, std::size_t width) {
     }
   }
   r.error = worse(std::max(a.error, b.error));
-  if (lost) r.error = worse(r.error + std::max(std::ldexp(1.0, -static_cast<int>(std::min<std::size_t>(64 * (width - 1), 900))), 0x1p-900));
+  if (lost)
+    r.error = worse(
+        r.error + std::max(std::ldexp(1.0, -static_cast<int>(std::min<std::size_t>(64 * (width - 1), 900))), 0x1p-900));
   trim(r, width);
   a = std::move(r);
 }
@@ -230,7 +236,8 @@ int compare_power_sum(std::span<const double> values, std::int64_t p, const Exac
       if (v == 0) continue;
       const int below = scale - std::ilogb(v);
       // Terms this far below the largest are under 2^-1000 of it; only exact arithmetic needs them.
-      if (below > 1 && static_cast<double>(below - 1) * static_cast<double>(p) > 64.0 * static_cast<double>(width) + 2000) {
+      if (below > 1 &&
+          static_cast<double>(below - 1) * static_cast<double>(p) > 64.0 * static_cast<double>(width) + 2000) {
         dropped = true;
         continue;
       }

@@ -1,5 +1,6 @@
 #include "lppool/kernels/isa.h"
 
+#define HWY_DISABLED_TARGETS HWY_SSSE3  // as in pool_<type>.cc
 #include <hwy/highway.h>
 
 #include <atomic>
@@ -22,9 +23,13 @@ constexpr std::int64_t kBaseline = HWY_SCALAR | HWY_EMU128;
 // Best first. The last is what the compiler may assume everywhere.
 constexpr Level kLevels[] = {
 #if HWY_ARCH_X86
-    {"avx512", HWY_AVX3}, {"avx2", HWY_AVX2}, {"sse4", HWY_SSE4}, {"ssse3", HWY_SSSE3}, {"sse2", kBaseline},
+    {"avx512", HWY_AVX3},
+    {"avx2", HWY_AVX2},
+    {"sse4", HWY_SSE4},
+    {"sse2", kBaseline},
 #elif HWY_ARCH_ARM
-    {"neon", HWY_NEON}, {"generic", kBaseline},
+    {"neon", HWY_NEON},
+    {"generic", kBaseline},
 #else
     {"generic", kBaseline},
 #endif
@@ -59,7 +64,9 @@ std::atomic<std::int64_t>& limit() {
 
 }  // namespace
 
-std::int64_t allowed_targets() { return machine_targets() & limit().load(std::memory_order_relaxed); }
+std::int64_t allowed_targets() {
+  return machine_targets() & limit().load(std::memory_order_relaxed);
+}
 
 std::string_view selected_isa() {
   const std::int64_t targets = allowed_targets();

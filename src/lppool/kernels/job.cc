@@ -32,7 +32,9 @@ void gather(ElementType type, const Box& box, const std::int64_t* position, std:
 
 }  // namespace
 
-void Workspace::Free::operator()(double* p) const { ::operator delete[](p, kAlignment); }
+void Workspace::Free::operator()(double* p) const {
+  ::operator delete[](p, kAlignment);
+}
 
 double* Workspace::doubles(std::int64_t n) {
   if (n > size_) {
@@ -50,13 +52,17 @@ FloatMode::FloatMode() : saved_(_mm_getcsr()) {
   constexpr unsigned kDefault = 0x1f80;
   if ((saved_ & ~0x3fu) != kDefault) _mm_setcsr(kDefault);
 }
-FloatMode::~FloatMode() { _mm_setcsr(static_cast<unsigned>(saved_)); }
+FloatMode::~FloatMode() {
+  _mm_setcsr(static_cast<unsigned>(saved_));
+}
 #elif defined(__aarch64__)
 FloatMode::FloatMode() {
   asm volatile("mrs %0, fpcr" : "=r"(saved_));
   asm volatile("msr fpcr, %0" ::"r"(std::uint64_t{0}));
 }
-FloatMode::~FloatMode() { asm volatile("msr fpcr, %0" ::"r"(saved_)); }
+FloatMode::~FloatMode() {
+  asm volatile("msr fpcr, %0" ::"r"(saved_));
+}
 #else
 FloatMode::FloatMode() = default;
 FloatMode::~FloatMode() = default;
@@ -69,13 +75,18 @@ std::uint64_t settle(ElementType type, const Box& box, const std::int64_t* posit
   return window_norm(type, values, norm);
 }
 
-void pool_box(ElementType type, const Box& box, const LpNorm& norm, Workspace& workspace) {
+FastKernels fast_kernels(ElementType type) {
   switch (type) {
-    case ElementType::kFloat16: return pool_box_f16(box, norm, workspace);
-    case ElementType::kBFloat16: return pool_box_bf16(box, norm, workspace);
-    case ElementType::kFloat32: return pool_box_f32(box, norm, workspace);
-    case ElementType::kFloat64: return pool_box_f64(box, norm, workspace);
+    case ElementType::kFloat16:
+      return kernels_f16();
+    case ElementType::kBFloat16:
+      return kernels_bf16();
+    case ElementType::kFloat32:
+      return kernels_f32();
+    case ElementType::kFloat64:
+      return kernels_f64();
   }
+  return kernels_f64();
 }
 
 }  // namespace lppool::kernels

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "lppool/kernels/box.h"
+#include "lppool/kernels/double_double.h"
 #include "lppool/kernels/lp_pool.h"
 
 namespace lppool::kernels {
@@ -40,14 +41,21 @@ std::uint64_t settle(ElementType type, const Box& box, const std::int64_t* posit
 // Largest p the fast implementations take; beyond it the literal one is used.
 constexpr std::int64_t kMaxFastPower = 1024;
 
-// The fast implementations, one for each element type, for the instruction set in use. norm.whole is in
-// [1, kMaxFastPower].
-void pool_box(ElementType type, const Box& box, const LpNorm& norm, Workspace& workspace);
+// The fast implementations for one element type and the instruction set in use. norm.whole is in [1, kMaxFastPower].
+struct FastKernels {
+  // All outputs of a box.
+  void (*box)(const Box& box, const LpNorm& norm, Workspace& workspace);
+  // The norms of `planes` planes of `size` elements; or that of one plane whose sum of powers (see segment) is given.
+  void (*global)(const void* x, void* y, std::int64_t planes, std::int64_t size, const LpNorm& norm,
+                 const DoubleDouble* sum);
+  // The sum of |x|^p over n elements.
+  DoubleDouble (*segment)(const void* x, std::int64_t n, const LpNorm& norm);
+};
 
-// Entry points in pool_<type>.cc; isa_index selects the instruction set (isa.h).
-void pool_box_f32(const Box& box, const LpNorm& norm, Workspace& workspace);
-void pool_box_f64(const Box& box, const LpNorm& norm, Workspace& workspace);
-void pool_box_f16(const Box& box, const LpNorm& norm, Workspace& workspace);
-void pool_box_bf16(const Box& box, const LpNorm& norm, Workspace& workspace);
+FastKernels kernels_f32();
+FastKernels kernels_f64();
+FastKernels kernels_f16();
+FastKernels kernels_bf16();
+FastKernels fast_kernels(ElementType type);
 
 }  // namespace lppool::kernels

@@ -14,7 +14,9 @@ HWY_BEFORE_NAMESPACE();
 namespace lppool::kernels {
 namespace HWY_NAMESPACE {
 
-HWY_INLINE std::int64_t round_up(std::int64_t n) { return (n + lanes() - 1) / lanes() * lanes(); }
+HWY_INLINE std::int64_t round_up(std::int64_t n) {
+  return (n + lanes() - 1) / lanes() * lanes();
+}
 
 // A run of sums. A double-double one keeps its low parts `low` doubles further on.
 struct Line {
@@ -34,11 +36,29 @@ HWY_INLINE Acc load(Line line) {
   }
 }
 
-HWY_INLINE void store(Single v, Line line) { hn::StoreU(v.hi, D(), line.p); }
+HWY_INLINE void store(Single v, Line line) {
+  hn::StoreU(v.hi, D(), line.p);
+}
 HWY_INLINE void store(Pair v, Line line) {
   hn::StoreU(v.hi, D(), line.p);
   hn::StoreU(v.lo, D(), line.p + line.low);
 }
+
+#if HWY_TARGET != HWY_SCALAR
+// The lanes with even (odd) numbers of a, then those of b.
+HWY_INLINE Single even_lanes(Single b, Single a) {
+  return {hn::ConcatEven(D(), b.hi, a.hi)};
+}
+HWY_INLINE Single odd_lanes(Single b, Single a) {
+  return {hn::ConcatOdd(D(), b.hi, a.hi)};
+}
+HWY_INLINE Pair even_lanes(Pair b, Pair a) {
+  return {hn::ConcatEven(D(), b.hi, a.hi), hn::ConcatEven(D(), b.lo, a.lo)};
+}
+HWY_INLINE Pair odd_lanes(Pair b, Pair a) {
+  return {hn::ConcatOdd(D(), b.hi, a.hi), hn::ConcatOdd(D(), b.lo, a.lo)};
+}
+#endif
 
 template <class Acc>
 HWY_INLINE Acc zero() {
@@ -75,6 +95,9 @@ HWY_INLINE void sum_lines(const Line* lines, std::int64_t count, std::int64_t n,
   loop(std::integral_constant<int, 0>());
 }
 
+// What a sum of squares of zeros is, each: far below the square of the smallest float32 and bfloat16.
+constexpr double kTinySum = 0x1p-900;
+
 // |x|^p of elements, as sums of one term.
 template <class Type, int P>
 struct Powers {
@@ -87,36 +110,45 @@ struct Powers {
   // Values are scaled only where a class of p and type needs it at all.
   static constexpr bool kScaled = P == 0 || std::is_same_v<Type, Float64>;
 
-  HWY_INLINE Vd value(const T* x) const {
-    Vd v = Type::load(x);
-    if constexpr (P != 2 && P != 4) v = hn::Abs(v);
+  HWY_INLINE Vd value(const T* x) const { return prepare(Type::load(x)); }
+  HWY_INLINE Vd prepare(Vd v) const {
+    if constexpr (P != 2) v = hn::Abs(v);
     if constexpr (kScaled) v = hn::Mul(v, hn::Set(D(), scale));
     return v;
   }
-  HWY_INLINE Acc first(const T* x) const {
-    const Vd v = value(x);
+  HWY_INLINE Acc first(const T* x) const { return term(value(x)); }
+  HWY_INLINE Acc term(Vd v) const {
     if constexpr (P == 2 && std::is_same_v<Acc, Pair>) return two_product(v, v);
+    // The addend vanishes beside any square of these types and saves the root a test for zero.
+    if constexpr (P == 2 && std::is_same_v<Acc, Single>) return {hn::MulAdd(v, v, hn::Set(D(), kTinySum))};
     Acc base;
     from_double(v, base);
     return power<P>(base, p);
   }
-  HWY_INLINE Acc add_to(Acc sum, const T* x) const {
+  HWY_INLINE Acc add_to(Acc sum, const T* x) const { return add_term(sum, value(x)); }
+  HWY_INLINE Acc first_part(const T* x, std::int64_t n) const {
+    // Lanes that are no elements must be plain zeros, which a square's addend would not leave.
+    return add_part_to(zero<Acc>(), x, n);
+  }
+  // The first n elements (fewer than lanes) of what may be the end of their memory.
+  HWY_INLINE Acc add_part_to(Acc sum, const T* x, std::int64_t n) const {
+    return add_term(sum, prepare(Type::load_part(x, n)));
+  }
+  HWY_INLINE Acc add_term(Acc sum, Vd v) const {
     if constexpr (P == 2 && std::is_same_v<Acc, Single>) {
-      const Vd v = value(x);
       return {hn::MulAdd(v, v, sum.hi)};  // the square is exact, fused or not
     } else {
-      return add(sum, first(x));
+      return add(sum, term(v));
     }
   }
 };
 
-// target[j] = sum over `count` >= 1 rows of |row[j]|^p, 0 <= j < n; what follows in the last vector is 0. Rows may end at
-// the end of their memory.
+// target[j] = sum over `count` >= 1 rows of |row[j]|^p, 0 <= j < n; what follows in the last vector is 0. Rows may end
+// at the end of their memory.
 template <class Type, int P>
 HWY_INLINE void sum_powers(const Powers<Type, P>& powers, const typename Type::Storage* const* rows, std::int64_t count,
                            std::int64_t n, Line target) {
   using Acc = typename Type::Acc;
-  using T = typename Type::Storage;
   const std::int64_t step = lanes();
   const auto loop = [&](auto fixed) HWY_ATTR {
     const std::int64_t terms = fixed.value > 0 ? fixed.value : count;
@@ -137,13 +169,63 @@ HWY_INLINE void sum_powers(const Powers<Type, P>& powers, const typename Type::S
   }
   const std::int64_t done = n / step * step;
   if (done == n) return;
-  HWY_ALIGN T tail[hn::MaxLanes(D())] = {};
   Acc sum = zero<Acc>();
-  for (std::int64_t i = 0; i < count; ++i) {
-    std::memcpy(tail, rows[i] + done, static_cast<std::size_t>(n - done) * sizeof(T));
-    sum = powers.add_to(sum, tail);
-  }
+  for (std::int64_t i = 0; i < count; ++i) sum = powers.add_part_to(sum, rows[i] + done, n - done);
   store(sum, target + done);
+}
+
+// `count` >= 2 windows at once, each of K rows and Step < K rows after the one before: lines[i] gets the sum of rows
+// [i * Step, i * Step + K). Every row is widened and raised to the power once.
+template <int K, int Step, class Type, int P>
+HWY_INLINE void sum_powers_of_windows(const Powers<Type, P>& powers, const typename Type::Storage* const* rows,
+                                      std::int64_t count, std::int64_t n, Line lines, std::int64_t line_step) {
+  using Acc = typename Type::Acc;
+  static_assert(Step < K && K <= 3);
+  const auto column = [&](std::int64_t j, const auto& term) HWY_ATTR {
+    Line target = lines + j;
+    const auto* const* row = rows;
+    if constexpr (K == 3 && Step == 1) {
+      const Acc top = term(*row++);
+      Acc middle = term(*row++);
+      Acc pair = add(top, middle);
+      for (std::int64_t i = 0; i < count; ++i, target = target + line_step) {
+        const Acc bottom = term(*row++);
+        store(add(pair, bottom), target);
+        pair = add(middle, bottom);
+        middle = bottom;
+      }
+    } else {
+      Acc top = term(*row++);
+      for (std::int64_t i = 0; i < count; ++i, target = target + line_step) {
+        if constexpr (K == 3) top = add(top, term(*row++));
+        const Acc bottom = term(*row++);
+        store(add(top, bottom), target);
+        top = bottom;
+      }
+    }
+  };
+  const std::int64_t done = n / lanes() * lanes();
+  for (std::int64_t j = 0; j < done; j += lanes()) {
+    column(j, [&](const auto* row) HWY_ATTR { return powers.first(row + j); });
+  }
+  if (done == n) return;
+  column(done, [&](const auto* row) HWY_ATTR { return powers.first_part(row + done, n - done); });
+}
+
+// Two neighbouring windows of k lines that hold sums already, the second `step` lines after the first; n a multiple of
+// the vector length. What they share is added up once.
+template <class Acc>
+HWY_INLINE void sum_lines_of_two_windows(const Line* lines, std::int64_t k, std::int64_t step, std::int64_t n,
+                                         Line first, Line second) {
+  for (std::int64_t j = 0; j < n; j += lanes()) {
+    Acc shared = load<Acc>(lines[step] + j);
+    for (std::int64_t i = step + 1; i < k; ++i) shared = add(shared, load<Acc>(lines[i] + j));
+    Acc a = shared, b = shared;
+    for (std::int64_t i = 0; i < step; ++i) a = add(a, load<Acc>(lines[i] + j));
+    for (std::int64_t i = k; i < k + step; ++i) b = add(b, load<Acc>(lines[i] + j));
+    store(a, first + j);
+    store(b, second + j);
+  }
 }
 
 }  // namespace HWY_NAMESPACE

@@ -39,8 +39,8 @@ struct PoolAxis {
   std::int64_t pad_begin = 0;
 };
 
-// `planes` independent arrays. The input is planes x axes[0].in x axes[1].in x ..., the output planes x axes[0].out x ...,
-// both contiguous, last axis fastest. Without axes each plane is one element and y = |x|.
+// `planes` independent arrays. The input is planes x axes[0].in x axes[1].in x ..., the output planes x axes[0].out x
+// ..., both contiguous, last axis fastest. Without axes each plane is one element and y = |x|.
 struct PoolGeometry {
   std::int64_t planes = 0;
   std::vector<PoolAxis> axes;
@@ -58,12 +58,13 @@ struct LpNorm {
 };
 
 // Reads x, writes every element of y; x and y must not overlap and need the alignment of their element only. Memory
-// beyond that: a few rows of double per thread, or some planes' worth for deep windows of three or more axes, below 64 MiB.
-// Throws std::bad_alloc only.
-void lp_pool(ElementType type, const void* x, void* y, const PoolGeometry& geometry, const LpNorm& norm, ThreadPool& pool);
+// beyond that: a few rows of double per thread, or some planes' worth for deep windows of three or more axes, below 64
+// MiB. Throws std::bad_alloc only.
+void lp_pool(ElementType type, const void* x, void* y, const PoolGeometry& geometry, const LpNorm& norm,
+             ThreadPool& pool);
 
-// The same result by the literal definition: every output on its own, every element of its window in turn. Slow; kept as
-// the yardstick and as the last resort of the list of implementations.
+// The same result by the literal definition: every output on its own, every element of its window in turn. Slow; kept
+// as the yardstick and as the last resort of the list of implementations.
 void lp_pool_reference(ElementType type, const void* x, void* y, const PoolGeometry& geometry, const LpNorm& norm,
                        ThreadPool& pool);
 
@@ -71,12 +72,12 @@ void lp_pool_reference(ElementType type, const void* x, void* y, const PoolGeome
 void global_lp_pool(ElementType type, const void* x, void* y, std::int64_t planes, std::int64_t plane_size,
                     const LpNorm& norm, ThreadPool& pool);
 
-// Name of the instruction set in use: "avx512", "avx2", "sse4", "ssse3", "sse2" or, elsewhere, "neon" and the like.
+// Name of the instruction set in use: "avx512", "avx2", "sse4", "sse2" or, elsewhere, "neon" and the like.
 // The environment variable LPPOOL_MAX_ISA, read at the first call into this module, sets an upper limit.
 std::string_view selected_isa();
 
-// Limits the instruction set from now on, for tests; an empty name lifts the limit (also the environment's). False, and no
-// change, if the name is unknown or this machine or build lacks it. Not to be called while a kernel runs.
+// Limits the instruction set from now on, for tests; an empty name lifts the limit (also the environment's). False, and
+// no change, if the name is unknown or this machine or build lacks it. Not to be called while a kernel runs.
 bool limit_isa(std::string_view name);
 
 }  // namespace lppool::kernels

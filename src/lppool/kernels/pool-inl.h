@@ -1,11 +1,11 @@
 // The fast pooling of one box, compiled once for each instruction set and included by pool_<type>.cc, which defines
 // LPPOOL_ELEMENT (Float32, ...) and LPPOOL_ENTRY (pool_box_f32, ...).
 //
-// A window is a product of intervals, so its sum of powers is a sum of sums, one axis after the other. The outermost axis
-// is streamed: for each of its outputs the slabs (rows, or planes of rows) under the window are added up, and the slab
-// that results is pooled along the remaining axes in the same way. The last axis works on a line with zeros on both sides,
-// takes the root and rounds. Overlapping windows share their sums by doubling or by a queue of suffix sums; nothing is
-// ever subtracted, so a NaN or a large value never outlives the windows it belongs to.
+// A window is a product of intervals, so its sum of powers is a sum of sums, one axis after the other. The outermost
+// axis is streamed: for each of its outputs the slabs (rows, or planes of rows) under the window are added up, and the
+// slab that results is pooled along the remaining axes in the same way. The last axis works on a line with zeros on
+// both sides, takes the root and rounds. Overlapping windows share their sums by doubling or by a queue of suffix sums;
+// nothing is ever subtracted, so a NaN or a large value never outlives the windows it belongs to.
 #if defined(LPPOOL_KERNELS_POOL_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef LPPOOL_KERNELS_POOL_INL_H
 #undef LPPOOL_KERNELS_POOL_INL_H
@@ -31,9 +31,14 @@ namespace HWY_NAMESPACE {
 // Windows up to this many slabs are added up one by one; longer ones share sums.
 constexpr std::int64_t kDirectSlabs = 8;
 // The same for elements along a line.
-constexpr std::int64_t kDirectTaps = 6;
+constexpr std::int64_t kDirectTaps = 5;
+// Windows up to this many elements are put together from equal parts; longer ones by doubling.
+constexpr std::int64_t kPartedTaps = 36;
 // Up to this many rows are widened and raised to the power again for every output rather than kept.
 constexpr std::int64_t kRepeatedRows = 3;
+// Rows of windows whose sums are taken at a time, as far as their lines fit half of a first-level cache.
+constexpr std::int64_t kMaxLines = 8;
+constexpr std::int64_t kLineDoubles = 2048;
 
 // How many sums one term passes through, at most: each adds a rounding error of 2^-53 (3 * 2^-106 in double-double).
 inline std::int64_t sum_depth(const std::vector<BoxAxis>& axes) {
@@ -67,8 +72,8 @@ class BoxPooler {
     plan_scratch();
     if (last_ == 0) {
       const T* row = static_cast<const T*>(box_.x);
-      sum_powers(powers_, &row, 1, axis(0).in, line_ + margin_left_);
-      finish_line(y);
+      sum_powers(powers_, &row, 1, axis(0).in, line(0) + margin_left_);
+      finish_line(line(0), y);
     } else {
       reduce(0, RawSlabs{*this, static_cast<const T*>(box_.x)}, y);
     }
@@ -77,7 +82,21 @@ class BoxPooler {
  private:
   const BoxAxis& axis(std::size_t a) const { return box_.axes[a]; }
 
-  // ---- Slabs: what an axis is streamed over. A slab is rows_[a] rows of `width_` sums (the last axis), one after another.
+  // The dense problem of one residue: slab j is input residue + j*dilation, window m is [first + m*advance, ... +
+  // kernel).
+  struct Stream {
+    std::int64_t residue, dilation, slabs, first, advance, kernel;
+
+    std::pair<std::int64_t, std::int64_t> window(std::int64_t m) const {
+      const std::int64_t begin = first + m * advance;
+      if (begin >= slabs) return {0, 0};
+      // kernel is cut before it is added: begin + kernel may exceed the input by far.
+      return {std::max<std::int64_t>(begin, 0), std::min(kernel, slabs - begin) + begin};
+    }
+  };
+
+  // ---- Slabs: what an axis is streamed over. A slab is rows_[a] rows of `width_` sums (the last axis), one after
+  // another.
 
   struct RawSlabs {  // of the input itself
     const BoxPooler& pooler;
@@ -95,6 +114,35 @@ class BoxPooler {
         sum_powers(pooler.powers_, pooler.row_pointers_.data(), count, pooler.axis(pooler.last_).in,
                    target + static_cast<std::int64_t>(r) * target_step);
       }
+    }
+    // Windows m, m + 1, ... of overlapping rows, as many as are full and have a line, into lines 0, 1, ...; returns
+    // their number, 0 if the windows are not of a shape this is compiled for.
+    std::int64_t sum_run(const Stream& stream, std::int64_t m, std::int64_t outputs) const {
+      const std::int64_t k = stream.kernel, step = stream.advance, begin = stream.first + m * step;
+      if (k > kRepeatedRows || step >= k || begin < 0 || begin + k > stream.slabs) return 0;
+      const std::int64_t count =
+          std::min({(stream.slabs - begin - k) / step + 1, outputs - m, static_cast<std::int64_t>(pooler.lines_)});
+      if (count < 2) return 0;
+      const T* rows[2 * kMaxLines + kRepeatedRows];
+      const std::int64_t x_step = pooler.axis(0).x_step;
+      for (std::int64_t i = 0; i < (count - 1) * step + k; ++i) {
+        rows[i] = x + (stream.residue + (begin + i) * stream.dilation) * x_step;
+      }
+      const auto sum = [&](auto kernel, auto advance) HWY_ATTR {
+        sum_powers_of_windows<kernel.value, advance.value>(pooler.powers_, rows, count, pooler.axis(pooler.last_).in,
+                                                           pooler.line(0) + pooler.margin_left_, pooler.line_size_);
+      };
+      using One = std::integral_constant<int, 1>;
+      using Two = std::integral_constant<int, 2>;
+      using Three = std::integral_constant<int, 3>;
+      if (k == 2) {
+        sum(Two(), One());
+      } else if (step == 1) {
+        sum(Three(), One());
+      } else {
+        sum(Three(), Two());
+      }
+      return count;
     }
   };
 
@@ -119,14 +167,15 @@ class BoxPooler {
   template <class Source>
   void reduce(std::size_t a, const Source& source, T* y) {
     const BoxAxis& ax = axis(a);
-    // With dilation d, window o meets only slabs of the residue (start + o*stride) mod d: each residue is a dense problem.
+    // With dilation d, window o meets only slabs of the residue (start + o*stride) mod d: each residue is a dense
+    // problem.
     const std::int64_t common = std::gcd(ax.stride, ax.dilation);
     const std::int64_t period = ax.dilation / common;  // outputs apart that share a residue
     for (std::int64_t phase = 0; phase < std::min(period, ax.out); ++phase) {
       const std::int64_t start = ax.start + phase * ax.stride;
       const std::int64_t first = floor_div(start, ax.dilation);
       const std::int64_t residue = start - first * ax.dilation;
-      Stream stream{residue, ax.dilation, residue < ax.in ? (ax.in - 1 - residue) / ax.dilation + 1 : 0,
+      Stream stream{residue, ax.dilation,        residue < ax.in ? (ax.in - 1 - residue) / ax.dilation + 1 : 0,
                     first,   ax.stride / common, ax.kernel};
       const std::int64_t outputs = (ax.out - 1 - phase) / period + 1;
       const std::int64_t taps = std::min(ax.kernel, stream.slabs);
@@ -139,6 +188,14 @@ class BoxPooler {
         for (std::int64_t m = 0; m < outputs; ++m) {
           const auto [begin, end] = stream.window(m);
           const std::int64_t o = phase + m * period;
+          if constexpr (Source::kRaw) {
+            const std::int64_t run = a + 1 == last_ ? source.sum_run(stream, m, outputs) : 0;
+            for (std::int64_t i = 0; i < run; ++i) emit_line(i, a, o + i * period, y);
+            if (run > 0) {
+              m += run - 1;
+              continue;
+            }
+          }
           if (begin < end) {
             source.sum(residue + begin * ax.dilation, ax.dilation, end - begin, result(a), width_);
             emit(a, o, y);
@@ -150,27 +207,18 @@ class BoxPooler {
     }
   }
 
-  // The dense problem of one residue: slab j is input residue + j*dilation, window m is [first + m*advance, ... + kernel).
-  struct Stream {
-    std::int64_t residue, dilation, slabs, first, advance, kernel;
-
-    std::pair<std::int64_t, std::int64_t> window(std::int64_t m) const {
-      const std::int64_t begin = first + m * advance;
-      if (begin >= slabs) return {0, 0};
-      // kernel is cut before it is added: begin + kernel may exceed the input by far.
-      return {std::max<std::int64_t>(begin, 0), std::min(kernel, slabs - begin) + begin};
-    }
-  };
-
   // Each slab is raised to the power once and kept until the last window that needs it.
   template <class Source>
   void reduce_ring(std::size_t a, const Source& source, T* y, const Stream& stream, std::int64_t phase,
                    std::int64_t period, std::int64_t outputs) {
-    const std::int64_t capacity = std::min(stream.kernel, stream.slabs);
+    const std::int64_t capacity = std::min(stream.kernel, stream.slabs) + stream.advance;
     const std::int64_t slab = rows(a) * width_;
     std::int64_t filled = 0;  // slabs below this are in the ring or no longer needed
     for (std::int64_t m = 0; m < outputs; ++m) {
-      const auto [begin, end] = stream.window(m);
+      auto [begin, end] = stream.window(m);
+      const bool two = a + 1 == last_ && lines_ > 1 && end - begin == stream.kernel && m + 1 < outputs &&
+                       end + stream.advance <= stream.slabs;
+      if (two) end += stream.advance;
       const std::int64_t o = phase + m * period;
       if (begin >= end) {
         fill_zero_output(a + 1, y + o * axis(a).y_step);
@@ -184,14 +232,23 @@ class BoxPooler {
         for (std::int64_t j = begin; j < end; ++j) {
           line_pointers_[static_cast<std::size_t>(j - begin)] = ring(a) + (j % capacity * slab + r * width_);
         }
+        if (two) {
+          sum_lines_of_two_windows<Acc>(line_pointers_.data(), stream.kernel, stream.advance, width_, result(a),
+                                        line(1) + margin_left_);
+          emit_line(0, a, o, y);
+          ++m;
+          emit_line(1, a, o + period, y);
+          continue;
+        }
         sum_lines<Acc>(line_pointers_.data(), end - begin, width_, result(a) + r * width_);
       }
-      emit(a, o, y);
+      if (!two) emit(a, o, y);
     }
   }
 
-  // A queue as two stacks: slabs [begin, middle) as sums up to `middle`, slabs [middle, end) as one sum besides themselves.
-  // A window is the sum of one entry of each; an input slab costs three additions, however long the window is.
+  // A queue as two stacks: slabs [begin, middle) as sums up to `middle`, slabs [middle, end) as one sum besides
+  // themselves. A window is the sum of one entry of each; an input slab costs three additions, however long the window
+  // is.
   template <class Source>
   void reduce_queue(std::size_t a, const Source& source, T* y, const Stream& stream, std::int64_t phase,
                     std::int64_t period, std::int64_t outputs) {
@@ -241,10 +298,16 @@ class BoxPooler {
     position_[a] = o;
     y += o * axis(a).y_step;
     if (a + 1 == last_) {
-      finish_line(y);
+      finish_line(line(0), y);
     } else {
       reduce(a + 1, LineSlabs{*this, result(a), rows(a + 1)}, y);
     }
+  }
+
+  // The same for what line `i` holds, where axis `a` is the last but one.
+  void emit_line(std::int64_t i, std::size_t a, std::int64_t o, T* y) {
+    position_[a] = o;
+    finish_line(line(i), y + o * axis(a).y_step);
   }
 
   void fill_zero_output(std::size_t a, T* y) const {
@@ -264,7 +327,8 @@ class BoxPooler {
     const BoxAxis& ax = axis(last_);
     const auto reach = checked_mul(ax.kernel - 1, ax.dilation);
     line_begin_ = 0;
-    if (ax.start < 0 && reach && *reach < -ax.start) line_begin_ = std::min(ceil_div(-ax.start - *reach, ax.stride), ax.out);
+    if (ax.start < 0 && reach && *reach < -ax.start)
+      line_begin_ = std::min(ceil_div(-ax.start - *reach, ax.stride), ax.out);
     line_end_ = ax.start >= ax.in ? 0 : std::min(ax.out, (ax.in - 1 - ax.start) / ax.stride + 1);
     line_end_ = std::max(line_end_, line_begin_);
     // Windows that reach far beyond the line are summed from its ends instead: the zeros would cost more than the line.
@@ -290,29 +354,34 @@ class BoxPooler {
       const BoxAxis& ax = axis(a);
       rings[a] = total;
       const std::int64_t taps = ax.max_taps();
-      if (taps > (a == 0 ? kRepeatedRows : kDirectSlabs)) total += (taps + 1) * rows(a) * width_;
+      if (taps > (a == 0 ? kRepeatedRows : kDirectSlabs)) {
+        // One more for the queue's back, or as many as lie between two neighbouring windows.
+        const std::int64_t advance = ax.stride / std::gcd(ax.stride, ax.dilation);
+        total += (taps + (advance < taps ? advance : 1)) * rows(a) * width_;
+      }
       results[a] = total;
       if (a + 1 < last_) total += rows(a) * width_;
     }
     const std::int64_t left = round_up(margin_left_);
     const std::int64_t line = total;
-    const std::int64_t line_size = left + width_ + round_up(margin_right_) + pad;
-    total += line_size;
+    line_size_ = left + width_ + round_up(margin_right_) + pad;
+    lines_ = last_ == 0 ? 1 : std::clamp<std::int64_t>(kLineDoubles / line_size_, 1, kMaxLines);
+    total += lines_ * line_size_;
     const std::int64_t sums = total;
-    sums_size_ = std::max(round_up(line_end_ - line_begin_), line_size) + pad;
+    sums_size_ = std::max(round_up(line_end_ - line_begin_), line_size_) + pad;
     total += 2 * sums_size_;
 
     constexpr bool kPair = std::is_same_v<Acc, Pair>;
     total = round_up(total);
     double* const p = workspace_.doubles(kPair ? 2 * total : total);
-    line_ = Line{p + line, total} + (left - margin_left_);
-    fill_zero<Acc>(Line{p + line, total}, line_size);
+    first_line_ = Line{p + line, total} + (left - margin_left_);
+    fill_zero<Acc>(Line{p + line, total}, lines_ * line_size_);
     sums_ = {p + sums, total};
     rings_.clear();
     results_.clear();
     for (std::size_t a = 0; a < last_; ++a) {
       rings_.push_back({p + rings[a], total});
-      results_.push_back(a + 1 == last_ ? line_ + margin_left_ : Line{p + results[a], total});
+      results_.push_back(a + 1 == last_ ? first_line_ + margin_left_ : Line{p + results[a], total});
     }
     // Where the rows of one slab of axis 0 lie in the input.
     row_offsets_.assign(1, 0);
@@ -328,40 +397,58 @@ class BoxPooler {
   std::int64_t rows(std::size_t a) const { return rows_[a]; }
   Line ring(std::size_t a) const { return rings_[a]; }
   Line result(std::size_t a) const { return results_[a]; }
+  // One of `lines_` lines of the last axis, each with its margins; a streamed axis fills several before they are
+  // pooled.
+  Line line(std::int64_t i) const { return first_line_ + i * line_size_; }
 
-  // Pools the line into one row of outputs.
-  void finish_line(T* y) {
+  // Pools a line into one row of outputs.
+  void finish_line(Line whole, T* y) {
     const BoxAxis& ax = axis(last_);
     std::fill_n(y, line_begin_, T{});
     std::fill(y + line_end_, y + ax.out, T{});
     const std::int64_t n = line_end_ - line_begin_;
-    const Line line = line_ + (margin_left_ + ax.start + line_begin_ * ax.stride);
+    const Line line = whole + (margin_left_ + ax.start + line_begin_ * ax.stride);
     const std::int64_t k = ax.kernel, d = ax.dilation;
     T* const target = y + line_begin_;
     if (ends_) {
-      sum_from_ends();
-    } else if (P != 0 && ax.stride == 1 && k <= kDirectTaps) {
-      if (k == 1) return finish([&](std::int64_t j) HWY_ATTR { return load<Acc>(line + j); }, n, target);
-      if (k == 2) {
-        return finish([&](std::int64_t j) HWY_ATTR { return add(load<Acc>(line + j), load<Acc>(line + (j + d))); }, n, target);
-      }
-      if (k == 3) {
-        return finish(
-            [&](std::int64_t j) HWY_ATTR {
-              return add(add(load<Acc>(line + j), load<Acc>(line + (j + d))), load<Acc>(line + (j + 2 * d)));
-            },
-            n, target);
-      }
-      return finish(
+      sum_from_ends(whole);
+    } else if (k == 1 && ax.stride == 1) {
+      return finish([&](std::int64_t j) HWY_ATTR { return load<Acc>(line + j); }, n, target);
+    } else if (k == 2 && ax.stride == 1) {
+      return use([&](std::int64_t j) HWY_ATTR { return add(load<Acc>(line + j), load<Acc>(line + (j + d))); }, n,
+                 target);
+    } else if (k == 3 && ax.stride == 1) {
+      return use(
+          [&](std::int64_t j) HWY_ATTR {
+            return add(add(load<Acc>(line + j), load<Acc>(line + (j + d))), load<Acc>(line + (j + 2 * d)));
+          },
+          n, target);
+    } else if (k <= kDirectTaps && ax.stride == 1) {
+      fill_sums(
           [&](std::int64_t j) HWY_ATTR {
             Acc sum = load<Acc>(line + j);
             for (std::int64_t i = 1; i < k; ++i) sum = add(sum, load<Acc>(line + (j + i * d)));
             return sum;
           },
-          n, target);
+          n);
+    } else if (k <= kPartedTaps && ax.stride == 1) {
+      sum_by_parts(line, n);
     } else if (ax.stride == 1) {
       sum_by_doubling(line, n);
-    } else if (k * lanes() > 4 * ax.stride * (64 - static_cast<std::int64_t>(hwy::Num0BitsAboveMS1Bit_Nonzero64(static_cast<std::uint64_t>(k))))) {
+#if HWY_TARGET != HWY_SCALAR
+    } else if (ax.stride == 2 && d == 1 && k == 2) {
+      return use([&](std::int64_t j)
+                     HWY_ATTR { return add(every_other(line + 2 * j, 0), every_other(line + 2 * j, 1)); },
+                 n, target);
+    } else if (ax.stride == 2 && d == 1 && k == 3) {
+      return use(
+          [&](std::int64_t j) HWY_ATTR {
+            const Line at = line + 2 * j;
+            return add(add(every_other(at, 0), every_other(at, 1)), every_other(at + 2, 0));
+          },
+          n, target);
+#endif
+    } else if (prefers_dense(k, ax.stride)) {
       sum_by_doubling(line, (n - 1) * ax.stride + 1);
       pick(sums_, n);
     } else {
@@ -370,13 +457,71 @@ class BoxPooler {
     finish([&](std::int64_t j) HWY_ATTR { return load<Acc>(sums_ + j); }, n, target);
   }
 
-  // sums_[j] = sum of line[j + i*d], 0 <= i < k: windows of 1, 2, 4, ... elements, put together by the binary digits of k.
+  // All windows of a dense line cost log2(k) additions each, and only every stride-th is wanted.
+  static bool prefers_dense(std::int64_t k, std::int64_t stride) {
+    const auto digits =
+        64 - static_cast<std::int64_t>(hwy::Num0BitsAboveMS1Bit_Nonzero64(static_cast<std::uint64_t>(k)));
+    return k * lanes() > 4 * stride * digits;
+  }
+
+  // The roots of sum(j): at once, or, where a root is much code, by way of memory.
+  template <class Sum>
+  HWY_INLINE void use(const Sum& sum, std::int64_t n, T* y) {
+    if constexpr (P != 0) {
+      finish(sum, n, y);
+    } else {
+      fill_sums(sum, n);
+      finish([&](std::int64_t j) HWY_ATTR { return load<Acc>(sums_ + j); }, n, y);
+    }
+  }
+
+  template <class Sum>
+  HWY_INLINE void fill_sums(const Sum& sum, std::int64_t n) {
+    for (std::int64_t j = 0; j < n; j += lanes()) store(sum(j), sums_ + j);
+  }
+
+#if HWY_TARGET != HWY_SCALAR
+  // Elements odd, odd + 2, ... of a line.
+  static HWY_INLINE Acc every_other(Line line, int odd) {
+    const Acc a = load<Acc>(line), b = load<Acc>(line + lanes());
+    return odd ? odd_lanes(b, a) : even_lanes(b, a);
+  }
+#endif
+
+  // Windows as parts of r elements each, whose sums neighbouring windows share, and what is left: about 2 sqrt(k)
+  // additions in two passes.
+  void sum_by_parts(Line line, std::int64_t n) {
+    const std::int64_t k = axis(last_).kernel, d = axis(last_).dilation;
+    std::int64_t r = 2;
+    const auto cost = [k](std::int64_t part) { return part - 1 + k / part - 1 + k % part; };
+    for (std::int64_t part = 3; part * part <= 2 * k; ++part) {
+      if (cost(part) < cost(r)) r = part;
+    }
+    const Line parts = sums_ + sums_size_;
+    const std::int64_t whole = k / r;
+    for (std::int64_t j = 0; j < n + (whole - 1) * r * d; j += lanes()) {
+      Acc sum = load<Acc>(line + j);
+      for (std::int64_t i = 1; i < r; ++i) sum = add(sum, load<Acc>(line + (j + i * d)));
+      store(sum, parts + j);
+    }
+    fill_sums(
+        [&](std::int64_t j) HWY_ATTR {
+          Acc sum = load<Acc>(parts + j);
+          for (std::int64_t i = 1; i < whole; ++i) sum = add(sum, load<Acc>(parts + (j + i * r * d)));
+          for (std::int64_t i = whole * r; i < k; ++i) sum = add(sum, load<Acc>(line + (j + i * d)));
+          return sum;
+        },
+        n);
+  }
+
+  // sums_[j] = sum of line[j + i*d], 0 <= i < k: windows of 1, 2, 4, ... elements, put together by the binary digits of
+  // k.
   void sum_by_doubling(Line line, std::int64_t n) {
     const std::int64_t d = axis(last_).dilation;
     std::int64_t rest = axis(last_).kernel;
-    Line current = line;                    // sums of `size` elements
+    Line current = line;  // sums of `size` elements
     const Line scratch = sums_ + sums_size_;
-    std::int64_t size = 1, done = 0;        // `done` elements of each window are in sums_
+    std::int64_t size = 1, done = 0;  // `done` elements of each window are in sums_
     for (;; size *= 2, rest /= 2) {
       if (rest & 1) {
         const Line part = current + done * d;
@@ -424,14 +569,16 @@ class BoxPooler {
   }
 
   // Every window contains one end of its chain of elements `dilation` apart, so its sum is a sum from that end.
-  void sum_from_ends() {
+  void sum_from_ends(Line whole) {
     const BoxAxis& ax = axis(last_);
-    const Line line = line_ + margin_left_;
+    const Line line = whole + margin_left_;
     std::vector<DoubleDouble> from_left(static_cast<std::size_t>(ax.in)), from_right(from_left.size());
     const auto value = [&](std::int64_t j) {
       return DoubleDouble{line.p[j], std::is_same_v<Acc, Pair> ? line.p[line.low + j] : 0.0};
     };
-    const auto at = [](std::vector<DoubleDouble>& v, std::int64_t j) -> DoubleDouble& { return v[static_cast<std::size_t>(j)]; };
+    const auto at = [](std::vector<DoubleDouble>& v, std::int64_t j) -> DoubleDouble& {
+      return v[static_cast<std::size_t>(j)];
+    };
     for (std::int64_t j = 0; j < ax.in; ++j) {
       at(from_left, j) = j < ax.dilation ? value(j) : kernels::add(at(from_left, j - ax.dilation), value(j));
     }
@@ -457,8 +604,46 @@ class BoxPooler {
 
   template <class Sum>
   HWY_INLINE void finish(const Sum& sum, std::int64_t n, T* y) {
-    const std::int64_t step = lanes();
     std::int64_t j = 0;
+#if LPPOOL_QUICK_ROOT
+    if constexpr (std::is_same_v<Acc, Single> && (P == 1 || P == 2)) {
+      constexpr std::int64_t kRun = 64;  // vectors
+      while (j + lanes() <= n) {
+        const std::int64_t end = std::min(j + kRun * lanes(), n / lanes() * lanes());
+        if (!finish_run(sum, j, end, y)) finish_with_care(sum, j, end, y);
+        j = end;
+      }
+    }
+#endif
+    finish_with_care(sum, j, n, y);
+  }
+
+#if LPPOOL_QUICK_ROOT
+  // Outputs [j, end), whole vectors, without a branch; false if any of them needs a closer look. Zero sums do not.
+  template <class Sum>
+  HWY_INLINE bool finish_run(const Sum& sum, std::int64_t j, std::int64_t end, T* y) {
+    if (P == 1 && rounding_.certain) {
+      for (; j < end; j += lanes()) Type::store(sum(j).hi, y + j);
+      return true;
+    }
+    RunCheck<Type, P> check(rounding_);
+    for (; j < end; j += lanes()) {
+      const Vd r = quick_root(sum(j).hi);
+      Type::store(r, y + j);
+      check.look(r);
+    }
+    return check.passed();
+  }
+
+  static HWY_INLINE Vd quick_root(Vd sum) {
+    return P == 1 ? sum : quick_sqrt(sum);
+  }
+#endif
+
+  // Outputs [j, n), each vector with its checks.
+  template <class Sum>
+  HWY_INLINE void finish_with_care(const Sum& sum, std::int64_t j, std::int64_t n, T* y) {
+    const std::int64_t step = lanes();
     for (; j + step <= n; j += step) {
       const Rounded<Type> r = round_sums<Type, P>(sum(j), rounding_);
       Type::store(r.value, y + j);
@@ -493,8 +678,8 @@ class BoxPooler {
   std::int64_t width_ = 0;  // of a row of sums
   std::vector<std::int64_t> rows_, row_offsets_;
   std::vector<Line> rings_, results_;
-  Line line_, sums_;
-  std::int64_t sums_size_ = 0;
+  Line first_line_, sums_;
+  std::int64_t lines_ = 1, line_size_ = 0, sums_size_ = 0;
   std::int64_t line_begin_ = 0, line_end_ = 0, margin_left_ = 0, margin_right_ = 0;
   bool ends_ = false;
   mutable std::vector<const T*> row_pointers_;
@@ -502,14 +687,9 @@ class BoxPooler {
 };
 
 void LPPOOL_ENTRY(const Box& box, const LpNorm& norm, Workspace& workspace) {
-  switch (norm.whole) {
-    case 1: return BoxPooler<LPPOOL_ELEMENT, 1>(box, norm, workspace).run();
-    case 2: return BoxPooler<LPPOOL_ELEMENT, 2>(box, norm, workspace).run();
-    case 3:
-      if constexpr (std::is_same_v<LPPOOL_ELEMENT, Float32>) return BoxPooler<Float32, 3>(box, norm, workspace).run();
-      [[fallthrough]];
-    default: return BoxPooler<LPPOOL_ELEMENT, 0>(box, norm, workspace).run();
-  }
+  with_power_class(norm.whole, [&](auto power_class) HWY_ATTR {
+    BoxPooler<LPPOOL_ELEMENT, power_class.value>(box, norm, workspace).run();
+  });
 }
 
 }  // namespace HWY_NAMESPACE

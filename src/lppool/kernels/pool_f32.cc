@@ -1,6 +1,8 @@
 #include "lppool/kernels/isa.h"
 #include "lppool/kernels/job.h"
 
+// SSE4 and the baseline are near enough to leave it out.
+#define HWY_DISABLED_TARGETS HWY_SSSE3
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "lppool/kernels/pool_f32.cc"
 #include <hwy/foreach_target.h>
@@ -8,17 +10,24 @@
 
 #define LPPOOL_ELEMENT Float32
 #define LPPOOL_ENTRY pool_box_f32_target
+#define LPPOOL_GLOBAL_ENTRY global_f32_target
+#define LPPOOL_SEGMENT_ENTRY segment_f32_target
+#include "lppool/kernels/global-inl.h"
 #include "lppool/kernels/pool-inl.h"
 
 #if HWY_ONCE
 namespace lppool::kernels {
 
 HWY_EXPORT(pool_box_f32_target);
+HWY_EXPORT(global_f32_target);
+HWY_EXPORT(segment_f32_target);
 
-void pool_box_f32(const Box& box, const LpNorm& norm, Workspace& workspace) {
+FastKernels kernels_f32() {
   hwy::ChosenTarget chosen;
   chosen.Update(allowed_targets());
-  HWY_DISPATCH_TABLE(pool_box_f32_target)[chosen.GetIndex()](box, norm, workspace);
+  const std::size_t index = chosen.GetIndex();
+  return {HWY_DISPATCH_TABLE(pool_box_f32_target)[index], HWY_DISPATCH_TABLE(global_f32_target)[index],
+          HWY_DISPATCH_TABLE(segment_f32_target)[index]};
 }
 
 }  // namespace lppool::kernels

@@ -34,7 +34,8 @@ void lp_pool_reference(ElementType type, const void* x, void* y, const PoolGeome
     std::vector<std::int64_t> o(geometry.axes.size());
     for (std::int64_t output = begin; output < end; ++output) {
       std::int64_t rest = output;
-      for (std::size_t a = geometry.axes.size(); a-- > 0; rest /= geometry.axes[a].out) o[a] = rest % geometry.axes[a].out;
+      for (std::size_t a = geometry.axes.size(); a-- > 0; rest /= geometry.axes[a].out)
+        o[a] = rest % geometry.axes[a].out;
       values.clear();
       gather(type, x, geometry, o, 0, rest, values);
       store_element(type, y, output, window_norm(type, values, norm));

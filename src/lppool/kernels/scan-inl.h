@@ -21,6 +21,7 @@ namespace HWY_NAMESPACE {
 struct Magnitudes {
   int largest = 0;
   int smallest = 0;
+  bool finite = true;  // all elements are
 };
 
 // The smallest (minus 1, so that 0 counts as huge) and the largest bit pattern without signs.
@@ -81,7 +82,8 @@ Magnitudes magnitudes_of(const Box& box) {
   const Bits infinity = static_cast<Bits>(format_of(Type::kType).infinity);
   BitRange<Bits> range;
   for_each_row(box, 0, static_cast<const Bits*>(box.x), [&](const Bits* x, std::int64_t n) { scan_row(x, n, range); });
-  if (range.largest >= infinity) {  // once more, without infinities and NaNs
+  const bool finite = range.largest < infinity;
+  if (!finite) {  // once more, without infinities and NaNs
     range = {};
     for_each_row(box, 0, static_cast<const Bits*>(box.x), [&](const Bits* x, std::int64_t n) {
       for (std::int64_t j = 0; j < n; ++j) {
@@ -90,20 +92,31 @@ Magnitudes magnitudes_of(const Box& box) {
       }
     });
   }
-  if (range.largest == 0) return {};
+  if (range.largest == 0) return {0, 0, finite};
   const auto exponent = [](Bits bits) { return std::ilogb(load_element(Type::kType, &bits, 0)); };
-  return {exponent(range.largest), exponent(static_cast<Bits>(range.smallest + 1))};
+  return {exponent(range.largest), exponent(static_cast<Bits>(range.smallest + 1)), finite};
 }
 
 // How the sums of one box are turned into results.
 struct Rounding {
   RootPlan root;
-  double scale = 1;          // of the elements, a power of two
-  double smallest_sum = 0;   // below it a sum may lack terms lost to underflow; 0: nothing is ever lost
-  std::int64_t radius = 0;   // half-width of the doubtful zone around midpoints, in units of the last place of double
-  bool exact = false;        // p = 1, and every sum is free of rounding
-  double tail_error = 0;     // double-double: bound on the error of the root, relative
+  double scale = 1;         // of the elements, a power of two
+  double smallest_sum = 0;  // below it a sum may lack terms lost to underflow; 0: nothing is ever lost
+  std::int64_t radius = 0;  // half-width of the doubtful zone around midpoints, in units of the last place of double
+  bool exact = false;       // p = 1, and every sum is free of rounding
+  bool certain = false;     // exact, and every sum is 0 or a normal number of the type
+  double tail_error = 0;    // double-double: bound on the error of the root, relative
 };
+
+// What rounding errors may have done to a root, for sums of `depth` additions and p-th powers by products.
+inline void plan_error(Rounding& r, double p, std::int64_t depth, bool pair) {
+  const auto additions = static_cast<double>(depth);
+  if (pair) {
+    r.tail_error = 0x1p-86 + (3 * additions / p + 32) * 0x1p-106 + p * 0x1p-98;
+  } else {
+    r.radius = static_cast<std::int64_t>(std::ceil((additions + p) / p + r.root.error)) + 2;
+  }
+}
 
 template <class Type, int P>
 Rounding plan_rounding(const Box& box, const LpNorm& norm, std::int64_t depth) {
@@ -122,6 +135,7 @@ Rounding plan_rounding(const Box& box, const LpNorm& norm, std::int64_t depth) {
       const int finest = std::max(m.smallest, format.min_exponent) - format.precision + 1;
       const double top = m.largest + 1 + log_terms;
       r.exact = top - finest <= (kPair ? 100 : 53) && top <= format.max_exponent;
+      r.certain = r.exact && m.finite && m.smallest >= format.min_exponent;
     }
     if constexpr (Powers<Type, P>::kScaled) {
       constexpr double kRange = 900;  // binary exponents of sums and terms that are safe from overflow and underflow
@@ -133,12 +147,21 @@ Rounding plan_rounding(const Box& box, const LpNorm& norm, std::int64_t depth) {
       if (p * (m.smallest + shift) < -kRange) r.smallest_sum = 0x1p-800;
     }
   }
-  r.radius = static_cast<std::int64_t>(std::ceil((static_cast<double>(depth) + p) / p + r.root.error)) + 2;
-  r.tail_error = 0x1p-90 + (3 * static_cast<double>(depth) / p + 32) * 0x1p-106 + p * 0x1p-98;
+  plan_error(r, p, depth, kPair);
   if (r.exact) {
     r.radius = -1;
     r.tail_error = 0;
   }
+  return r;
+}
+
+// The same without a look at the elements: nothing is scaled.
+template <class Type, int P>
+Rounding unscanned_rounding(const LpNorm& norm, std::int64_t depth) {
+  Rounding r;
+  r.root = plan_root(norm.whole);
+  if (P != 1 && Powers<Type, P>::kScaled) r.smallest_sum = 0x1p-800;
+  plan_error(r, static_cast<double>(norm.whole), depth, std::is_same_v<typename Type::Acc, Pair>);
   return r;
 }
 
@@ -177,10 +200,51 @@ HWY_INLINE Rounded<Type> round_sums(Single sum, const Rounding& plan) {
   doubt = hn::Or(doubt, near_midpoint<Type::kDropped>(r, hn::Set(di, plan.radius), near_limit));
   doubt = hn::Or(doubt, out_of_range<Type>(r));
   if (HWY_UNLIKELY(!hn::AllFalse(d, doubt)) && plan.smallest_sum == 0) {
-    doubt = hn::AndNot(hn::Eq(sum.hi, hn::Zero(d)), doubt);
+    // Sums of squares of zeros are tiny (see kTinySum) rather than 0.
+    doubt = hn::AndNot(P == 2 ? hn::Lt(sum.hi, hn::Set(d, 0x1p-600)) : hn::Eq(sum.hi, hn::Zero(d)), doubt);
   }
   return {r, doubt};
 }
+
+#if LPPOOL_QUICK_ROOT
+// What a run of results from quick roots has met, gathered without a branch and read once at its end.
+template <class Type, int P>
+class RunCheck {
+ public:
+  explicit HWY_INLINE RunCheck(const Rounding& plan)
+      : checked_(plan.radius >= 0),
+        radius_(checked_ ? plan.radius + (P == 2 ? kQuickSqrtError : 0) : 0),
+        nearest_(hn::Set(Di(), std::numeric_limits<std::int64_t>::max())),
+        low_(hn::Set(U32(), ~std::uint32_t{0})),
+        high_(hn::Zero(U32())) {}
+
+  HWY_INLINE void look(Vd root) {
+    const Vi shifted = hn::Add(hn::BitCast(Di(), root), hn::Set(Di(), radius_));
+    nearest_ = hn::Min(nearest_, hn::ShiftLeft<64 - Type::kDropped>(shifted));
+    const auto bits = hn::BitCast(U32(), Type::to_float(root));
+    low_ = hn::Min(low_, hn::Sub(bits, hn::Set(U32(), 1)));  // 0 becomes the largest number: zeros are in order
+    high_ = hn::Max(high_, bits);
+  }
+
+  // No result is near a midpoint, subnormal, infinite or NaN.
+  HWY_INLINE bool passed() const {
+    constexpr const Format& format = kFormats[static_cast<int>(Type::kType)];
+    constexpr auto kLow = static_cast<std::uint32_t>(format.min_exponent + 127) << 23;
+    constexpr auto kHigh = static_cast<std::uint32_t>(format.max_exponent + 128) << 23;
+    constexpr std::int64_t kLimit = std::numeric_limits<std::int64_t>::min();
+    if (!hn::AllFalse(U32(), hn::Lt(low_, hn::Set(U32(), kLow - 1)))) return false;
+    if (!hn::AllTrue(U32(), hn::Lt(high_, hn::Set(U32(), kHigh)))) return false;
+    const Vi limit = hn::Set(Di(), kLimit + ((2 * radius_ + 1) << (64 - Type::kDropped)));
+    return !checked_ || hn::AllFalse(Di(), hn::Lt(nearest_, limit));
+  }
+
+ private:
+  bool checked_;
+  std::int64_t radius_;
+  Vi nearest_;
+  hn::Vec<U32> low_, high_;
+};
+#endif
 
 // Within half an ulp of the root r0 of the high part, one Newton step with the residual of the whole sum gives the root
 // as r + tail; r is right unless an error in the tail could move it (Ziv's test).

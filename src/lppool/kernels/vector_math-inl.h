@@ -1,6 +1,7 @@
-// Vector arithmetic of the fast kernels, compiled once for each instruction set: sums in double or double-double, powers,
-// roots, and the decision whether a rounded root can be trusted. No result depends on the instruction set: whatever the
-// approximation, a root that is not provably on one side of a rounding boundary is handed to exact arithmetic.
+// Vector arithmetic of the fast kernels, compiled once for each instruction set: sums in double or double-double,
+// powers, roots, and the decision whether a rounded root can be trusted. No result depends on the instruction set:
+// whatever the approximation, a root that is not provably on one side of a rounding boundary is handed to exact
+// arithmetic.
 #if defined(LPPOOL_KERNELS_VECTOR_MATH_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef LPPOOL_KERNELS_VECTOR_MATH_INL_H
 #undef LPPOOL_KERNELS_VECTOR_MATH_INL_H
@@ -26,7 +27,9 @@ using Di = hn::RebindToSigned<D>;
 using Vi = hn::Vec<Di>;
 using Mask = hn::Mask<D>;
 
-HWY_INLINE std::int64_t lanes() { return static_cast<std::int64_t>(hn::Lanes(D())); }
+HWY_INLINE std::int64_t lanes() {
+  return static_cast<std::int64_t>(hn::Lanes(D()));
+}
 
 // Sums are plain doubles for the types up to 32 bits and double-double for float64.
 struct Single {
@@ -62,20 +65,28 @@ HWY_INLINE Pair two_product(Vd a, Vd b) {
 #endif
 }
 
-HWY_INLINE Single add(Single a, Single b) { return {hn::Add(a.hi, b.hi)}; }
+HWY_INLINE Single add(Single a, Single b) {
+  return {hn::Add(a.hi, b.hi)};
+}
 HWY_INLINE Pair add(Pair a, Pair b) {
   const Pair s = two_sum(a.hi, b.hi);
   return fast_two_sum(s.hi, hn::Add(s.lo, hn::Add(a.lo, b.lo)));
 }
 
-HWY_INLINE Single multiply(Single a, Single b) { return {hn::Mul(a.hi, b.hi)}; }
+HWY_INLINE Single multiply(Single a, Single b) {
+  return {hn::Mul(a.hi, b.hi)};
+}
 HWY_INLINE Pair multiply(Pair a, Pair b) {
   const Pair p = two_product(a.hi, b.hi);
   return fast_two_sum(p.hi, hn::Add(p.lo, hn::Add(hn::Mul(a.hi, b.lo), hn::Mul(a.lo, b.hi))));
 }
 
-HWY_INLINE void from_double(Vd v, Single& out) { out = {v}; }
-HWY_INLINE void from_double(Vd v, Pair& out) { out = {v, hn::Zero(D())}; }
+HWY_INLINE void from_double(Vd v, Single& out) {
+  out = {v};
+}
+HWY_INLINE void from_double(Vd v, Pair& out) {
+  out = {v, hn::Zero(D())};
+}
 
 // base^p for p >= 1 known at run time, or at compile time where P > 0.
 template <int P, class Acc>
@@ -89,7 +100,8 @@ HWY_INLINE Acc power(Acc base, std::int64_t p) {
   }
   if constexpr (P == 0) {
     Acc r = base;
-    for (int bit = 62 - static_cast<int>(hwy::Num0BitsAboveMS1Bit_Nonzero64(static_cast<std::uint64_t>(p))); bit >= 0; --bit) {
+    for (int bit = 62 - static_cast<int>(hwy::Num0BitsAboveMS1Bit_Nonzero64(static_cast<std::uint64_t>(p))); bit >= 0;
+         --bit) {
       r = multiply(r, r);
       if (p >> bit & 1) r = multiply(r, base);
     }
@@ -100,11 +112,11 @@ HWY_INLINE Acc power(Acc base, std::int64_t p) {
 // ---- Roots. `doubt` collects lanes whose approximation did not converge as the error bounds assume.
 
 struct RootPlan {
-  std::int64_t p = 1;       // the exponent
-  int square_roots = 0;     // p = odd * 2^square_roots
+  std::int64_t p = 1;    // the exponent
+  int square_roots = 0;  // p = odd * 2^square_roots
   std::int64_t odd = 1;
-  double error = 0;         // of the root in units of 2^-53, the error of the sum left aside
-  double convergence = 0;   // largest residual odd_root may meet
+  double error = 0;        // of the root in units of 2^-53, the error of the sum left aside
+  double convergence = 0;  // largest residual odd_root may meet
 };
 
 inline RootPlan plan_root(std::int64_t p) {
@@ -121,8 +133,8 @@ inline RootPlan plan_root(std::int64_t p) {
   return plan;
 }
 
-// S^(1/3) within 8 * 2^-53: three steps of third, third and second order on y = S^(-1/3), then S * y^2. The seed divides
-// the exponent by -3 in integer arithmetic (relative error below 0.04). S must be normal, or 0, which gives 0.
+// S^(1/3) within 8 * 2^-53: three steps of third, third and second order on y = S^(-1/3), then S * y^2. The seed
+// divides the exponent by -3 in integer arithmetic (relative error below 0.04). S must be normal, or 0, which gives 0.
 HWY_INLINE Vd cube_root(Vd s, Mask& doubt) {
   const D d;
   const hn::RebindToUnsigned<D> du;
@@ -219,10 +231,34 @@ HWY_INLINE Vd root(Vd s, const RootPlan& plan, Mask& doubt) {
   }
 }
 
+// Whether reciprocal_sqrt has an instruction behind it, and 64-bit minima and maxima too.
+#undef LPPOOL_QUICK_ROOT
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+#define LPPOOL_QUICK_ROOT 1
+#else
+#define LPPOOL_QUICK_ROOT 0
+#endif
+
+// The square root of s in [2^-900, 2^1000] within 2^-40: a hardware estimate y of 1/sqrt(s), good to 2^-14, then
+// sqrt(s) = s y (1 - e)^(-1/2) with e = 1 - s y^2, cut after e^2 (5/16 e^3 < 2^-40). A third of the time of Sqrt, which
+// waits for the divider.
+HWY_INLINE Vd quick_sqrt(Vd s) {
+#if LPPOOL_QUICK_ROOT
+  const D d;
+  const Vd y{_mm512_rsqrt14_pd(s.raw)};
+  const Vd g = hn::Mul(s, y);
+  const Vd e = hn::NegMulAdd(g, y, hn::Set(d, 1.0));
+  return hn::MulAdd(hn::Mul(g, e), hn::MulAdd(e, hn::Set(d, 0.375), hn::Set(d, 0.5)), g);
+#else
+  return hn::Sqrt(s);
+#endif
+}
+constexpr std::int64_t kQuickSqrtError = 1 << 13;  // in units of 2^-53
+
 // ---- Rounding.
 
-// Lanes of `r` (>= 0) that lie within `radius` units of the last place of double from a midpoint of the target type, which
-// drops the low `Dropped` bits, or outside [smallest, largest], zero included.
+// Lanes of `r` (>= 0) that lie within `radius` units of the last place of double from a midpoint of the target type,
+// which drops the low `Dropped` bits, or outside [smallest, largest], zero included.
 template <int Dropped>
 HWY_INLINE Mask near_midpoint(Vd r, Vi radius, Vi limit) {
   // low + radius, moved to the top of the word, is in [2^63, 2^63 + 2 radius] exactly for the lanes in question.
@@ -231,8 +267,8 @@ HWY_INLINE Mask near_midpoint(Vd r, Vi radius, Vi limit) {
   return hn::RebindMask(D(), hn::Lt(t, limit));
 }
 
-// Clears the low `Dropped` - 1 bits below the ones the target keeps plus one, and sets the lowest kept bit if anything was
-// lost: rounding to nearest afterwards is as if done once (round to odd, Boldo and Melquiond 2008).
+// Clears the low `Dropped` - 1 bits below the ones the target keeps plus one, and sets the lowest kept bit if anything
+// was lost: rounding to nearest afterwards is as if done once (round to odd, Boldo and Melquiond 2008).
 template <int Kept>
 HWY_INLINE Vd round_to_odd(Vd r) {
   const Di di;

@@ -10,9 +10,10 @@
 #include "lppool/kernels/exact_compare.h"
 #include "lppool/kernels/scalar_pow.h"
 
-// The norm of one window. Values are scaled by a power of two so that the largest lies in [1, 2); powers, sum and root are
-// carried in double-double with a bound on the error. Where that bound leaves open which side of a rounding boundary the
-// norm lies on, a whole p asks exact arithmetic. A fractional p has no such judge; its error stays far below the contract.
+// The norm of one window. Values are scaled by a power of two so that the largest lies in [1, 2); powers, sum and root
+// are carried in double-double with a bound on the error. Where that bound leaves open which side of a rounding
+// boundary the norm lies on, a whole p asks exact arithmetic. A fractional p has no such judge; its error stays far
+// below the contract.
 namespace lppool::kernels {
 namespace {
 
@@ -47,8 +48,8 @@ struct Root {
   double error;
 };
 
-// values * 2^-scale lie in (0, 2), the largest in [1, 2). Below this p the root is corrected by its own power; above, the
-// p-th root differs from the largest value so little that a logarithm in double is exact enough.
+// values * 2^-scale lie in (0, 2), the largest in [1, 2). Below this p the root is corrected by its own power; above,
+// the p-th root differs from the largest value so little that a logarithm in double is exact enough.
 constexpr std::int64_t kLargePower = 1 << 20;
 
 Root root_of_whole_power(std::span<const double> values, double largest, int scale, std::int64_t p) {
@@ -86,7 +87,7 @@ Root root_of_whole_power(std::span<const double> values, double largest, int sca
   Scaled whole{sum, top_power.exponent};
   normalise(whole);
   const std::int64_t whole_part = whole.exponent / p;
-  const double rest = static_cast<double>(whole.exponent % p);  // exponent >= 0: the largest value is at least 1
+  const double rest = static_cast<double>(whole.exponent % p);    // exponent >= 0: the largest value is at least 1
   double y = std::exp2((std::log2(whole.value.hi) + rest) / sp);  // in [1, 2), nearly
   if (p == 2) y = std::sqrt(whole.value.hi * (1 + rest));
   Scaled w = power({y, 0}, p);
@@ -103,7 +104,8 @@ Root root_of_whole_power(std::span<const double> values, double largest, int sca
   return {{r.hi * exponent, r.lo * exponent}, (sum_error + 8 * sp * kUnit) / sp * 1.01 + neglected + 4 * kUnit};
 }
 
-Root root_of_fractional_power(std::span<const double> values, double largest, int scale, double p) {
+// The root * 2^`exponent`; exponent may be far out of double's range for a small p.
+Root root_of_fractional_power(std::span<const double> values, double largest, int scale, double p, int& exponent) {
   const DoubleDouble top = {std::ldexp(largest, -scale), 0};
   const DoubleDouble ln_top = ln_dd(top);
   DoubleDouble sum;  // of (value / largest)^p
@@ -114,18 +116,21 @@ Root root_of_fractional_power(std::span<const double> values, double largest, in
       continue;
     }
     const int e = std::ilogb(value);
-    const DoubleDouble ln_value = subtract(ln_dd({std::ldexp(value, -e), 0}), multiply(kLn2, {static_cast<double>(scale - e), 0}));
-    const DoubleDouble exponent = multiply(subtract(ln_value, ln_top), {p, 0});
-    if (exponent.hi < -700) continue;
-    sum = add(sum, exp_dd(exponent));
+    const DoubleDouble ln_value =
+        subtract(ln_dd({std::ldexp(value, -e), 0}), multiply(kLn2, {static_cast<double>(scale - e), 0}));
+    const DoubleDouble ln_term = multiply(subtract(ln_value, ln_top), {p, 0});
+    if (ln_term.hi < -700) continue;
+    sum = add(sum, exp_dd(ln_term));
   }
-  const DoubleDouble l = divide(ln_dd(sum), {p, 0});
-  if (l.hi > 690) return {{HUGE_VAL, 0}, 0};
   if (sum.hi == 1 && sum.lo == 0) return {top, 0};
-  return {multiply(top, exp_dd(l)), 0};
+  const DoubleDouble l = divide(ln_dd(sum), {p, 0});
+  exponent = static_cast<int>(std::min(l.hi / kLn2.hi, 1e6));  // 2^1e6 is beyond every type
+  if (exponent == 1000000) return {top, 0};
+  return {multiply(top, exp_dd(subtract(l, multiply(kLn2, {static_cast<double>(exponent), 0})))), 0};
 }
 
-// Rounds root * 2^scale to `format`, asking `above(midpoint)` (the sign of norm - midpoint) where the bound cannot tell.
+// Rounds root * 2^scale to `format`, asking `above(midpoint)` (the sign of norm - midpoint) where the bound cannot
+// tell.
 template <typename Above>
 std::uint64_t round_to(const Format& format, const Root& root, int scale, Above above) {
   double hi = root.value.hi, lo = root.value.lo;
@@ -182,9 +187,9 @@ std::uint64_t window_norm(ElementType type, std::span<const double> values, cons
     return round_to(format, {{std::ldexp(largest, -scale), 0}, 0}, scale, [](const ExactNumber&) { return 0; });
   }
   if (norm.whole == 0) {
-    const Root root = root_of_fractional_power(values, largest, scale, p);
-    if (std::isinf(root.value.hi)) return format.infinity;
-    return round_to(format, root, scale, [](const ExactNumber&) { return 0; });
+    int exponent = 0;
+    const Root root = root_of_fractional_power(values, largest, scale, norm.fraction, exponent);
+    return round_to(format, root, scale + exponent, [](const ExactNumber&) { return 0; });
   }
   const Root root = root_of_whole_power(values, largest, scale, norm.whole);
   return round_to(format, root, scale,

@@ -1,0 +1,281 @@
+// One norm for each plane, compiled once for each instruction set and included by pool_<type>.cc, which defines
+// LPPOOL_ELEMENT (Float32, ...), LPPOOL_GLOBAL_ENTRY and LPPOOL_SEGMENT_ENTRY.
+//
+// A plane is read once. As many planes as a vector has lanes share one root. Elements are not scaled at first: a sum
+// that may have lost terms to overflow or underflow is noticed, and its plane taken again with what a scan of it
+// allows.
+#if defined(LPPOOL_KERNELS_GLOBAL_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef LPPOOL_KERNELS_GLOBAL_INL_H
+#undef LPPOOL_KERNELS_GLOBAL_INL_H
+#else
+#define LPPOOL_KERNELS_GLOBAL_INL_H
+#endif
+
+#include <algorithm>
+
+#include "lppool/kernels/double_double.h"
+#include "lppool/kernels/job.h"
+#include "lppool/kernels/lines-inl.h"
+#include "lppool/kernels/scan-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace lppool::kernels {
+namespace HWY_NAMESPACE {
+
+// Long runs are summed in blocks of so many vectors, and the blocks without rounding error worth counting.
+constexpr std::int64_t kBlockVectors = 1024;
+constexpr std::int64_t kStreams = 4;  // independent sums, to hide the latency of additions
+
+// How many additions one term passes through in sum_run and total.
+inline std::int64_t run_depth() {
+  return kBlockVectors / kStreams + kStreams + 16;
+}
+
+// sum + |v|^p with the low part left to grow: what a run adds to it stays below 2^-88 of the sum.
+template <class Type, int P>
+HWY_INLINE Single add_loosely(const Powers<Type, P>& powers, Single sum, Vd v) {
+  return powers.add_term(sum, v);
+}
+template <class Type, int P>
+HWY_INLINE Pair add_loosely(const Powers<Type, P>& powers, Pair sum, Vd v) {
+  const Pair term = powers.term(v);
+  const Pair s = two_sum(sum.hi, term.hi);
+  if constexpr (P == 1) return {s.hi, hn::Add(sum.lo, s.lo)};
+  return {s.hi, hn::Add(sum.lo, hn::Add(s.lo, term.lo))};
+}
+HWY_INLINE Single settled(Single sum) {
+  return sum;
+}
+HWY_INLINE Pair settled(Pair sum) {
+  return fast_two_sum(sum.hi, sum.lo);
+}
+
+// Lane by lane sums of at most kBlockVectors vectors of |x|^p and a shorter rest.
+template <class Type, int P>
+HWY_INLINE typename Type::Acc sum_run(const Powers<Type, P>& powers, const typename Type::Storage* x, std::int64_t n) {
+  using Acc = typename Type::Acc;
+  const std::int64_t step = lanes();
+  std::int64_t j = 0;
+  Acc sum = zero<Acc>();
+  if (n >= 2 * kStreams * step) {
+    Acc s0 = sum, s1 = sum, s2 = sum, s3 = sum;
+    for (; j + kStreams * step <= n; j += kStreams * step) {
+      s0 = add_loosely(powers, s0, powers.value(x + j));
+      s1 = add_loosely(powers, s1, powers.value(x + j + step));
+      s2 = add_loosely(powers, s2, powers.value(x + j + 2 * step));
+      s3 = add_loosely(powers, s3, powers.value(x + j + 3 * step));
+    }
+    sum = add(add(settled(s0), settled(s1)), add(settled(s2), settled(s3)));
+  }
+  for (; j + step <= n; j += step) sum = powers.add_to(sum, x + j);
+  if (j < n) sum = powers.add_part_to(sum, x + j, n - j);
+  return sum;
+}
+
+// The sum of the lanes.
+HWY_INLINE DoubleDouble total(Single sum) {
+  return {hn::GetLane(hn::SumOfLanes(D(), sum.hi)), 0};
+}
+HWY_INLINE DoubleDouble total(Pair sum) {
+  HWY_ALIGN double hi[hn::MaxLanes(D())], lo[hn::MaxLanes(D())];
+  hn::Store(sum.hi, D(), hi);
+  hn::Store(sum.lo, D(), lo);
+  DoubleDouble r;
+  for (std::int64_t i = 0; i < lanes(); ++i) r = kernels::add(r, {hi[i], lo[i]});
+  return r;
+}
+
+// The sum of |x|^p over any number of elements.
+template <class Type, int P>
+DoubleDouble sum_plane(const Powers<Type, P>& powers, const typename Type::Storage* x, std::int64_t n) {
+  DoubleDouble sum;
+  const std::int64_t block = kBlockVectors * lanes();
+  for (std::int64_t j = 0; j < n; j += block) {
+    sum = kernels::add(sum, total(sum_run(powers, x + j, std::min(block, n - j))));
+  }
+  return sum;
+}
+
+// A vector whose lane i is the sum of the lanes of v[i]: neighbouring lanes are added and two vectors packed into one,
+// until one is left.
+template <class Acc>
+HWY_INLINE Acc sum_each(Acc* v) {
+#if HWY_TARGET != HWY_SCALAR
+  for (std::int64_t n = lanes(); n > 1; n /= 2) {
+    for (std::int64_t i = 0; i < n; i += 2) v[i / 2] = add(even_lanes(v[i + 1], v[i]), odd_lanes(v[i + 1], v[i]));
+  }
+#endif
+  return v[0];
+}
+
+// Lane by lane sums of `lanes` neighbouring planes of n elements each, read as one run of full vectors: where a vector
+// belongs to two planes, each takes its lanes.
+template <class Type, int P>
+HWY_INLINE void sum_planes(const Powers<Type, P>& powers, const typename Type::Storage* x, std::int64_t n,
+                           typename Type::Acc* sums) {
+  using Acc = typename Type::Acc;
+  const D d;
+  const std::int64_t step = lanes();
+  std::int64_t j = 0;       // the next vector
+  Vd shared = hn::Zero(d);  // the vector the last plane ended in
+  std::int64_t begin = 0;   // lanes of it that plane took
+  for (std::int64_t i = 0; i < step; ++i) {
+    const std::int64_t end = (i + 1) * n;
+    Acc sum = zero<Acc>();
+    if constexpr (P == 2 && std::is_same_v<Acc, Single>) sum.hi = hn::Set(d, kTinySum);
+    if (begin != 0) {
+      const Mask taken = hn::FirstN(d, static_cast<std::size_t>(begin));
+      const Mask own =
+          j <= end ? taken : hn::Or(taken, hn::Not(hn::FirstN(d, static_cast<std::size_t>(end - (j - step)))));
+      sum = add_loosely(powers, sum, hn::IfThenZeroElse(own, shared));
+    }
+    for (; j + step <= end; j += step) sum = add_loosely(powers, sum, powers.value(x + j));
+    if (j < end) {
+      shared = powers.value(x + j);
+      sum = add_loosely(powers, sum, hn::IfThenElseZero(hn::FirstN(d, static_cast<std::size_t>(end - j)), shared));
+      j += step;
+    }
+    begin = end - (j - step) == step ? 0 : end - (j - step);
+    sums[i] = settled(sum);
+  }
+}
+
+template <class Type, int P>
+class GlobalPooler {
+ public:
+  using T = typename Type::Storage;
+  using Acc = typename Type::Acc;
+  static constexpr std::int64_t kLanes = static_cast<std::int64_t>(hn::MaxLanes(D()));
+
+  GlobalPooler(std::int64_t size, const LpNorm& norm) : size_(size), norm_(norm) {
+    powers_.p = norm.whole;
+    rounding_ = unscanned_rounding<Type, P>(norm, run_depth() + kLanes);
+  }
+
+  void run(const T* x, T* y, std::int64_t planes) {
+    std::int64_t plane = 0;
+    const std::int64_t block = kBlockVectors * lanes();
+    for (; plane + kLanes <= planes && size_ <= block; plane += kLanes) {
+      Acc sums[kLanes];
+      if (size_ < 8 * kLanes * kStreams) {
+        sum_planes(powers_, x + plane * size_, size_, sums);
+      } else {
+        for (std::int64_t i = 0; i < kLanes; ++i) sums[i] = sum_run(powers_, x + (plane + i) * size_, size_);
+      }
+      finish(sum_each(sums), kLanes, x + plane * size_, y + plane);
+    }
+    for (; plane < planes; plane += kLanes) {
+      const std::int64_t n = std::min(kLanes, planes - plane);
+      HWY_ALIGN double hi[kLanes] = {}, lo[kLanes] = {};
+      for (std::int64_t i = 0; i < n; ++i) {
+        const DoubleDouble sum = sum_plane(powers_, x + (plane + i) * size_, size_);
+        hi[i] = sum.hi;
+        lo[i] = sum.lo;
+      }
+      finish(load_sums(hi, lo), n, x + plane * size_, y + plane);
+    }
+  }
+
+  // One plane whose sum was taken in parts.
+  void finish_one(DoubleDouble sum, const T* x, T* y) {
+    HWY_ALIGN double hi[kLanes] = {sum.hi}, lo[kLanes] = {sum.lo};
+    finish(load_sums(hi, lo), 1, x, y);
+  }
+
+ private:
+  static HWY_INLINE Acc load_sums(const double* hi, const double* lo) {
+    if constexpr (std::is_same_v<Acc, Pair>) {
+      return {hn::Load(D(), hi), hn::Load(D(), lo)};
+    } else {
+      return {hn::Load(D(), hi)};
+    }
+  }
+
+  HWY_INLINE void finish(Acc sum, std::int64_t n, const T* x, T* y) {
+    const Rounded<Type> r = round_sums<Type, P>(sum, rounding_);
+    if (n == kLanes) {
+      Type::store(r.value, y);
+    } else {
+      HWY_ALIGN T part[kLanes];
+      Type::store(r.value, part);
+      std::copy_n(part, n, y);
+    }
+    if (HWY_LIKELY(hn::AllFalse(D(), r.doubt))) return;
+    std::uint8_t bits[8] = {};
+    hn::StoreMaskBits(D(), r.doubt, bits);
+    for (std::int64_t i = 0; i < n; ++i) {
+      if (bits[i / 8] >> (i % 8) & 1) settle_plane(x + i * size_, y + i);
+    }
+  }
+
+  HWY_NOINLINE void settle_plane(const T* x, T* y) {
+    const Box box{x, y, {BoxAxis{.in = size_, .out = 1, .kernel = size_}}};
+    Rounding scanned = plan_rounding<Type, P>(box, norm_, run_depth() + kLanes);
+    if (scanned.smallest_sum < rounding_.smallest_sum || scanned.scale != rounding_.scale || scanned.exact) {
+      Powers<Type, P> powers = powers_;
+      powers.scale = scanned.scale;
+      const DoubleDouble sum = sum_plane(powers, x, size_);
+      HWY_ALIGN double hi[kLanes] = {sum.hi}, lo[kLanes] = {sum.lo};
+      const Rounded<Type> r = round_sums<Type, P>(load_sums(hi, lo), scanned);
+      std::uint8_t bits[8] = {};
+      hn::StoreMaskBits(D(), r.doubt, bits);
+      if ((bits[0] & 1) == 0) {
+        HWY_ALIGN T part[kLanes];
+        Type::store(r.value, part);
+        *y = part[0];
+        return;
+      }
+    }
+    const std::int64_t position = 0;
+    store_element(Type::kType, y, 0, settle(Type::kType, box, &position, norm_));
+  }
+
+  std::int64_t size_;
+  LpNorm norm_;
+  Powers<Type, P> powers_;
+  Rounding rounding_;
+};
+
+// Calls use(integral_constant<int, P>) with the class of the exponent.
+template <class Use>
+HWY_INLINE auto with_power_class(std::int64_t p, const Use& use) {
+  switch (p) {
+    case 1:
+      return use(std::integral_constant<int, 1>());
+    case 2:
+      return use(std::integral_constant<int, 2>());
+    case 3:
+      if constexpr (std::is_same_v<LPPOOL_ELEMENT, Float32>) return use(std::integral_constant<int, 3>());
+      [[fallthrough]];
+    default:
+      return use(std::integral_constant<int, 0>());
+  }
+}
+
+void LPPOOL_GLOBAL_ENTRY(const void* x, void* y, std::int64_t planes, std::int64_t size, const LpNorm& norm,
+                         const DoubleDouble* sum) {
+  using T = LPPOOL_ELEMENT::Storage;
+  with_power_class(norm.whole, [&](auto power_class) HWY_ATTR {
+    GlobalPooler<LPPOOL_ELEMENT, power_class.value> pooler(size, norm);
+    if (sum != nullptr) {
+      pooler.finish_one(*sum, static_cast<const T*>(x), static_cast<T*>(y));
+    } else {
+      pooler.run(static_cast<const T*>(x), static_cast<T*>(y), planes);
+    }
+  });
+}
+
+DoubleDouble LPPOOL_SEGMENT_ENTRY(const void* x, std::int64_t n, const LpNorm& norm) {
+  using T = LPPOOL_ELEMENT::Storage;
+  return with_power_class(norm.whole, [&](auto power_class) HWY_ATTR {
+    Powers<LPPOOL_ELEMENT, power_class.value> powers;
+    powers.p = norm.whole;
+    return sum_plane(powers, static_cast<const T*>(x), n);
+  });
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace lppool::kernels
+HWY_AFTER_NAMESPACE();
+
+#endif  // LPPOOL_KERNELS_GLOBAL_INL_H
