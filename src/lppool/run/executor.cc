@@ -290,7 +290,8 @@ void Executor::check_inputs(const std::map<std::string, Value>& inputs) const {
     }
   }
   if (!missing.empty()) fail(ErrorKind::kRuntime, "no value given for input{} '{}'", missing.size() > 1 ? "s" : "", fmt::join(missing, "', '"));
-  for (const auto& [name, value] : inputs) {
+  for (const auto& given : inputs) {
+    const std::string& name = given.first;
     const bool known = std::ranges::any_of(graph_->inputs, [&](const ValueInfo& i) { return i.name == name; }) ||
                        options_.request.fed.contains(name);
     if (known) continue;
