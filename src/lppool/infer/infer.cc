@@ -443,21 +443,6 @@ const TensorInfo* InferResult::find(const std::string& tensor) const {
   return found == index.end() ? nullptr : &tensors[found->second];
 }
 
-ValueType declared_type(const Type& type) {
-  ValueType result;
-  result.kind = type.kind;
-  result.dtype = type.dtype;
-  if (type.element) result.element = std::make_shared<const ValueType>(declared_type(*type.element));
-  if (!type.shape) return result;
-  result.shape.emplace();
-  for (const Dimension& dim : *type.shape) {
-    if (dim.value) result.shape->emplace_back(*dim.value);
-    else if (!dim.symbol.empty()) result.shape->push_back(Dim::symbol(dim.symbol));
-    else result.shape->emplace_back();
-  }
-  return result;
-}
-
 ValueType type_of(const Tensor& tensor) {
   return ValueType::tensor(tensor.dtype(), std::vector<Dim>(tensor.shape().begin(), tensor.shape().end()));
 }

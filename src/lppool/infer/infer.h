@@ -42,8 +42,6 @@ struct InferResult {
 // Never throws for what the model says; throws kUsage where `options` name an input or a dimension the model does not have.
 InferResult infer_shapes(const BoundGraph& graph, const InferOptions& options = {});
 
-// A declared type as inference sees it.
-ValueType declared_type(const Type& type);
 // The type of a tensor at hand.
 ValueType type_of(const Tensor& tensor);
 

@@ -105,6 +105,21 @@ ValueType ValueType::optional(ValueType element) {
   return type;
 }
 
+ValueType declared_type(const Type& type) {
+  ValueType result;
+  result.kind = type.kind;
+  result.dtype = type.dtype;
+  if (type.element) result.element = std::make_shared<const ValueType>(declared_type(*type.element));
+  if (!type.shape) return result;
+  result.shape.emplace();
+  for (const Dimension& dim : *type.shape) {
+    if (dim.value) result.shape->emplace_back(*dim.value);
+    else if (!dim.symbol.empty()) result.shape->push_back(Dim::symbol(dim.symbol));
+    else result.shape->emplace_back();
+  }
+  return result;
+}
+
 std::string to_string(const std::vector<Dim>& shape) {
   if (shape.empty()) return "scalar";
   std::string text;

@@ -69,6 +69,9 @@ struct ValueType {
   bool has_rank() const { return shape.has_value(); }
 };
 
+// A type as a model declares it: symbols for named dimensions.
+ValueType declared_type(const Type& type);
+
 // "float32 1xCx56x56"
 std::string to_string(const ValueType& type);
 std::string to_string(const std::vector<Dim>& shape);
