@@ -27,7 +27,7 @@ void pause_cpu() {
 }
 
 // True while this thread executes a task of some pool; inner calls then run in place.
-thread_local bool in_task = false;
+thread_local bool running_task = false;
 
 }  // namespace
 
@@ -53,7 +53,7 @@ struct ThreadPool::Shared {
   std::vector<std::thread> workers;
 
   void work() {
-    in_task = true;
+    running_task = true;
     try {
       for (;;) {
         const std::int64_t begin = next.load(std::memory_order_relaxed);
@@ -68,7 +68,7 @@ struct ThreadPool::Shared {
       if (!error) error = std::current_exception();
       next.store(n, std::memory_order_relaxed);
     }
-    in_task = false;
+    running_task = false;
   }
 
   void worker() {
@@ -104,6 +104,8 @@ ThreadPool::ThreadPool(int threads) : threads_(std::max(threads, 1)), shared_(st
   }
 }
 
+bool ThreadPool::in_task() { return running_task; }
+
 ThreadPool::~ThreadPool() {
   shared_->stop.store(true, std::memory_order_relaxed);
   shared_->announce();
@@ -114,7 +116,7 @@ void ThreadPool::parallel_for(std::int64_t n, std::int64_t grain,
                               FunctionRef<void(std::int64_t begin, std::int64_t end)> task) {
   if (n <= 0) return;
   grain = std::max<std::int64_t>(grain, 1);
-  if (threads_ == 1 || in_task || n <= grain) {
+  if (threads_ == 1 || running_task || n <= grain) {
     for (std::int64_t begin = 0; begin < n;) {
       const std::int64_t end = begin + std::min(grain, n - begin);
       task(begin, end);

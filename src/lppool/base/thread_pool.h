@@ -43,6 +43,8 @@ class ThreadPool {
   ThreadPool& operator=(const ThreadPool&) = delete;
 
   int threads() const { return threads_; }
+  // True on a thread that is executing a task of some pool: more threads would be too many there.
+  static bool in_task();
 
   // Calls task(begin, end) for disjoint ranges that together cover [0, n), each at most `grain` long (grain >= 1), on
   // whichever thread is free. Returns when all are done. The first exception a task throws is rethrown here; ranges

@@ -1,8 +1,10 @@
 // Conv. Float32 goes through oneDNN where it is built in (ops/onednn.h), everything else through kernels/conv.h.
+#include <any>
 #include <memory>
 
 #include "lppool/ops/compute_type.h"
 #include "lppool/ops/conv_common.h"
+#include "lppool/ops/onednn.h"
 
 namespace lppool {
 namespace {
@@ -18,6 +20,39 @@ constexpr OpVersion kVersions[] = {
 
 void infer(InferContext& context) { infer_conv(context, 1, context.input(0).dtype); }
 
+// What a node keeps between runs: the convolution compiled for the shapes of the last one.
+struct State {
+  Shape x, w;
+  bool has_bias = false;
+  int threads = 0;
+  bool constant_weights = false;
+  std::unique_ptr<onednn::Convolution> compiled;  // nullptr: not to be had for these shapes
+};
+
+bool is_depthwise(const kernels::ConvGeometry& geometry) { return geometry.groups > 1 && geometry.in_channels == 1; }
+
+// The compiled convolution for this run, nullptr where the program's own kernel is to be used.
+onednn::Convolution* compiled_for(KernelContext& context, const ConvPlan& plan) {
+  if (plan.output.elements() == 0 || is_depthwise(plan.geometry)) return nullptr;
+  auto* state = std::any_cast<std::shared_ptr<State>>(&context.state());
+  if (state == nullptr) {
+    context.state() = std::make_shared<State>();
+    state = std::any_cast<std::shared_ptr<State>>(&context.state());
+  }
+  State& kept = **state;
+  const Shape &x = context.input(0).shape(), &w = context.input(1).shape();
+  const int threads = ThreadPool::in_task() ? 1 : context.threads().threads();
+  const bool fits = kept.x == x && kept.w == w && kept.has_bias == context.has_input(2) && kept.threads == threads &&
+                    kept.constant_weights == context.is_constant(1);
+  if (!fits) {
+    std::vector<std::int64_t> pads_end;
+    for (const WindowAxis& axis : plan.axes) pads_end.push_back(axis.pad_end);
+    kept = {x, w, context.has_input(2), threads, context.is_constant(1),
+            onednn::Convolution::make(plan.geometry, pads_end, context.has_input(2), threads)};
+  }
+  return kept.compiled.get();
+}
+
 template <typename T>
 void convolve(KernelContext& context, const ConvPlan& plan) {
   const Tensor x = as_compute<T>(context.input(0));
@@ -25,7 +60,16 @@ void convolve(KernelContext& context, const ConvPlan& plan) {
   const Tensor bias = context.has_input(2) ? as_compute<T>(context.input(2)) : Tensor();
   ComputedOutput<T> y(context, 0, context.input(0).dtype(), plan.output);
   const T* terms = bias.defined() ? bias.data<T>().data() : nullptr;
-  kernels::convolve<T>(x.data<T>().data(), w.data<T>().data(), terms, y.data(), plan.geometry, context.threads());
+  bool done = false;
+  if constexpr (std::is_same_v<T, float>) {
+    if (onednn::Convolution* compiled = compiled_for(context, plan)) {
+      compiled->run(x.data<T>().data(), w.data<T>().data(), context.is_constant(1), terms, y.data());
+      done = true;
+    }
+  }
+  if (!done) {
+    kernels::convolve<T>(x.data<T>().data(), w.data<T>().data(), terms, y.data(), plan.geometry, context.threads());
+  }
   y.finish();
 }
 

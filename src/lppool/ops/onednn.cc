@@ -1,0 +1,204 @@
+#include "lppool/ops/onednn.h"
+
+#if LPPOOL_HAVE_ONEDNN
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <oneapi/dnnl/dnnl.hpp>
+#include <unordered_map>
+
+#include "lppool/base/error.h"
+#include "lppool/tensor/memory.h"
+
+namespace lppool::onednn {
+namespace {
+
+using dnnl::memory;
+using Desc = memory::desc;
+using Tag = memory::format_tag;
+constexpr auto kFloat = memory::data_type::f32;
+
+// Sets the number of OpenMP threads of the calling thread, in whichever OpenMP runtime the library was linked with. It has
+// no interface of its own for that, and linking a second runtime would be worse.
+void set_threads(int threads) {
+  using Setter = void (*)(int);
+  static const auto setter = reinterpret_cast<Setter>(dlsym(RTLD_DEFAULT, "omp_set_num_threads"));
+  if (setter != nullptr) setter(threads);
+}
+
+const dnnl::engine& engine() {
+  static const dnnl::engine cpu(dnnl::engine::kind::cpu, 0);
+  return cpu;
+}
+
+dnnl::stream& stream() {
+  thread_local dnnl::stream own(engine());
+  return own;
+}
+
+// A buffer from the program's own pool, so that it is counted and limited with the tensors.
+class Buffer {
+ public:
+  Buffer() = default;
+  explicit Buffer(const Desc& desc) : storage_(lppool::memory::allocate(desc.get_size())) {}
+  void* data() const { return storage_.get(); }
+  explicit operator bool() const { return storage_ != nullptr; }
+
+ private:
+  std::shared_ptr<std::byte> storage_;
+};
+
+// The descriptor of a plain row-major tensor of any rank the library knows.
+Desc plain(const memory::dims& dims) {
+  memory::dims strides(dims.size(), 1);
+  for (std::size_t i = dims.size(); i-- > 1;) strides[i - 1] = strides[i] * dims[i];
+  return {dims, kFloat, strides};
+}
+
+// The library never writes to its inputs, but its interface takes them as mutable.
+memory wrap(const Desc& desc, const void* data) { return {desc, engine(), const_cast<void*>(data)}; }
+
+void rearrange(const Desc& from_desc, const void* from, const Desc& to_desc, void* to) {
+  memory source = wrap(from_desc, from), target = wrap(to_desc, to);
+  dnnl::reorder(source, target).execute(stream(), source, target);
+}
+
+struct ConvDims {
+  memory::dims x, w, bias, y, strides, dilations, pads_begin, pads_end;
+};
+
+ConvDims dims_of(const kernels::ConvGeometry& g, const std::vector<std::int64_t>& pads_end) {
+  ConvDims d;
+  d.x = {g.batch, g.groups * g.in_channels};
+  d.w = {g.out_channels, g.in_channels};
+  if (g.groups > 1) d.w.insert(d.w.begin(), g.groups);
+  d.bias = {g.groups * g.out_channels};
+  d.y = {g.batch, g.groups * g.out_channels};
+  for (const kernels::PoolAxis& axis : g.axes) {
+    d.x.push_back(axis.in);
+    d.w.push_back(axis.kernel);
+    d.y.push_back(axis.out);
+    d.strides.push_back(axis.stride);
+    d.dilations.push_back(axis.dilation - 1);
+    d.pads_begin.push_back(axis.pad_begin);
+  }
+  d.pads_end.assign(pads_end.begin(), pads_end.end());
+  return d;
+}
+
+// Layouts: where the plain one is as good, it saves two rearrangements. It is for windows of one element without stride over
+// planes that are not tiny (measured on the convolutions of nine image networks).
+bool plain_is_better(const kernels::ConvGeometry& g) {
+  const bool pointwise = std::ranges::all_of(g.axes, [](const kernels::PoolAxis& axis) {
+    return axis.kernel == 1 && axis.stride == 1 && axis.in == axis.out && axis.pad_begin == 0;
+  });
+  return pointwise && g.out_size() >= 100;
+}
+
+class CompiledConvolution final : public Convolution {
+ public:
+  CompiledConvolution(const kernels::ConvGeometry& g, const std::vector<std::int64_t>& pads_end, bool has_bias, int threads)
+      : threads_(threads) {
+    set_threads(threads);
+    const ConvDims d = dims_of(g, pads_end);
+    x_ = plain(d.x);
+    w_ = plain(d.w);
+    y_ = plain(d.y);
+    bias_ = has_bias ? plain(d.bias) : Desc();
+    const bool keep_plain = plain_is_better(g);
+    const Desc x = keep_plain ? x_ : Desc(d.x, kFloat, Tag::any), y = keep_plain ? y_ : Desc(d.y, kFloat, Tag::any);
+    const Desc w(d.w, kFloat, Tag::any);
+    const auto kind = dnnl::prop_kind::forward_inference;
+    const auto algorithm = dnnl::algorithm::convolution_direct;
+    const auto description =
+        has_bias ? dnnl::convolution_forward::desc(kind, algorithm, x, w, bias_, y, d.strides, d.dilations, d.pads_begin,
+                                                   d.pads_end)
+                 : dnnl::convolution_forward::desc(kind, algorithm, x, w, y, d.strides, d.dilations, d.pads_begin, d.pads_end);
+    dnnl::primitive_attr attributes;
+    attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+    chosen_ = dnnl::convolution_forward::primitive_desc(description, attributes, engine());
+    primitive_ = dnnl::convolution_forward(chosen_);
+  }
+
+  void run(const float* x, const float* w, bool constant_weights, const float* bias, float* y) override {
+    set_threads(threads_);
+    const Desc x_desc = chosen_.src_desc(), w_desc = chosen_.weights_desc(), y_desc = chosen_.dst_desc();
+    const Desc scratch_desc = chosen_.scratchpad_desc();
+    Buffer x_buffer, y_buffer, scratch;
+    if (x_desc != x_) {
+      x_buffer = Buffer(x_desc);
+      rearrange(x_, x, x_desc, x_buffer.data());
+    }
+    if (y_desc != y_) y_buffer = Buffer(y_desc);
+    if (scratch_desc.get_size() > 0) scratch = Buffer(scratch_desc);
+    Buffer weights = packed_;
+    if (!weights && w_desc != w_) {
+      weights = Buffer(w_desc);
+      rearrange(w_, w, w_desc, weights.data());
+      if (constant_weights) packed_ = weights;
+    }
+    std::unordered_map<int, memory> arguments = {
+        {DNNL_ARG_SRC, wrap(x_desc, x_buffer ? x_buffer.data() : x)},
+        {DNNL_ARG_WEIGHTS, wrap(w_desc, weights ? weights.data() : w)},
+        {DNNL_ARG_DST, wrap(y_desc, y_buffer ? y_buffer.data() : y)},
+        {DNNL_ARG_SCRATCHPAD, wrap(scratch_desc, scratch.data())},
+    };
+    if (bias != nullptr) arguments.emplace(DNNL_ARG_BIAS, wrap(bias_, bias));
+    primitive_.execute(stream(), arguments);
+    if (y_buffer) rearrange(y_desc, y_buffer.data(), y_, y);
+    stream().wait();
+  }
+
+ private:
+  int threads_;
+  Desc x_, w_, bias_, y_;  // as the tensors are
+  dnnl::convolution_forward::primitive_desc chosen_;
+  dnnl::convolution_forward primitive_;
+  Buffer packed_;
+};
+
+}  // namespace
+
+bool multiply(std::int64_t m, std::int64_t n, std::int64_t k, kernels::MatrixView<float> a, kernels::MatrixView<float> b,
+              float* y, std::int64_t y_stride, int threads) {
+  const auto fits = [](const kernels::MatrixView<float>& v) { return v.column_stride == 1 || v.row_stride == 1; };
+  if (!fits(a) || !fits(b) || m == 0 || n == 0 || k == 0) return false;
+  set_threads(threads);
+  // A leading dimension has to be at least the length of a line, also where there is only one.
+  const auto leading = [](const kernels::MatrixView<float>& v, bool transposed, std::int64_t rows, std::int64_t columns) {
+    return std::max(transposed ? v.column_stride : v.row_stride, transposed ? rows : columns);
+  };
+  const bool a_transposed = a.column_stride != 1, b_transposed = b.column_stride != 1;
+  return dnnl_sgemm(a_transposed ? 'T' : 'N', b_transposed ? 'T' : 'N', m, n, k, 1.0f, a.data, leading(a, a_transposed, m, k),
+                    b.data, leading(b, b_transposed, k, n), 0.0f, y, y_stride) == dnnl_success;
+}
+
+std::unique_ptr<Convolution> Convolution::make(const kernels::ConvGeometry& geometry, const std::vector<std::int64_t>& pads_end,
+                                               bool has_bias, int threads) {
+  if (geometry.axes.size() > 3) return nullptr;
+  try {
+    return std::make_unique<CompiledConvolution>(geometry, pads_end, has_bias, threads);
+  } catch (const dnnl::error&) {
+    return nullptr;
+  }
+}
+
+}  // namespace lppool::onednn
+
+#else
+
+namespace lppool::onednn {
+
+bool multiply(std::int64_t, std::int64_t, std::int64_t, kernels::MatrixView<float>, kernels::MatrixView<float>, float*,
+              std::int64_t, int) {
+  return false;
+}
+
+std::unique_ptr<Convolution> Convolution::make(const kernels::ConvGeometry&, const std::vector<std::int64_t>&, bool, int) {
+  return nullptr;
+}
+
+}  // namespace lppool::onednn
+
+#endif
