@@ -2,6 +2,7 @@
 #include <any>
 #include <memory>
 
+#include "lppool/kernels/depthwise.h"
 #include "lppool/ops/compute_type.h"
 #include "lppool/ops/conv_common.h"
 #include "lppool/ops/onednn.h"
@@ -53,23 +54,27 @@ onednn::Convolution* compiled_for(KernelContext& context, const ConvPlan& plan) 
   return kept.compiled.get();
 }
 
+void compute(KernelContext& context, const ConvPlan& plan, const double* x, const double* w, const double* bias, double* y) {
+  kernels::convolve<double>(x, w, bias, y, plan.geometry, context.threads());
+}
+
+void compute(KernelContext& context, const ConvPlan& plan, const float* x, const float* w, const float* bias, float* y) {
+  if (is_depthwise(plan.geometry)) {
+    kernels::convolve_depthwise(x, w, bias, y, plan.geometry, context.threads());
+  } else if (onednn::Convolution* compiled = compiled_for(context, plan)) {
+    compiled->run(x, w, context.is_constant(1), bias, y);
+  } else {
+    kernels::convolve<float>(x, w, bias, y, plan.geometry, context.threads());
+  }
+}
+
 template <typename T>
 void convolve(KernelContext& context, const ConvPlan& plan) {
   const Tensor x = as_compute<T>(context.input(0));
   const Tensor w = as_compute<T>(context.input(1));
   const Tensor bias = context.has_input(2) ? as_compute<T>(context.input(2)) : Tensor();
   ComputedOutput<T> y(context, 0, context.input(0).dtype(), plan.output);
-  const T* terms = bias.defined() ? bias.data<T>().data() : nullptr;
-  bool done = false;
-  if constexpr (std::is_same_v<T, float>) {
-    if (onednn::Convolution* compiled = compiled_for(context, plan)) {
-      compiled->run(x.data<T>().data(), w.data<T>().data(), context.is_constant(1), terms, y.data());
-      done = true;
-    }
-  }
-  if (!done) {
-    kernels::convolve<T>(x.data<T>().data(), w.data<T>().data(), terms, y.data(), plan.geometry, context.threads());
-  }
+  compute(context, plan, x.data<T>().data(), w.data<T>().data(), bias.defined() ? bias.data<T>().data() : nullptr, y.data());
   y.finish();
 }
 

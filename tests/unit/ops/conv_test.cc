@@ -2,6 +2,7 @@
 
 #include "lppool/base/error.h"
 #include "lppool/base/thread_pool.h"
+#include "lppool/kernels/lp_pool.h"
 #include "lppool/run/node_context.h"
 #include "support/naive_conv.h"
 #include "support/random.h"
@@ -134,6 +135,31 @@ TEST_CASE("Conv agrees with its definition for random geometries", "[ops][Conv]"
     run_case(c, DataType::kFloat32, 2e-5, random.between(1, 2));
     run_case(c, DataType::kFloat64, 1e-13);
   }
+}
+
+TEST_CASE("Depthwise Conv gives the same sums on every instruction set", "[ops][Conv]") {
+  testing::Random random(80);
+  CAPTURE(testing::test_seed());
+  for (const std::string isa : {"avx512", "avx2", "sse4", "ssse3", "sse2"}) {
+    if (!kernels::limit_isa(isa)) continue;
+    for (int round = 0; round < 40; ++round) {
+      ConvCase c{"random", random.between(1, 2), random.between(2, 4), 1, random.between(1, 2), {}};
+      const int rank = random.between(1, 3);
+      for (int a = 0; a < rank; ++a) {
+        NaiveAxis axis{0, 0, random.between(1, 5), random.between(1, 3), random.between(1, 3), random.between(0, 4)};
+        axis.in = (axis.kernel - 1) * axis.dilation + 1 + random.between(0, a + 1 == rank ? 150 : 5);
+        c.axes.push_back(axis);
+        c.pads_end.push_back(random.between(0, 4));
+      }
+      run_case(c, DataType::kFloat32, 1e-5, random.between(1, 2));
+    }
+  }
+  REQUIRE(kernels::limit_isa(""));
+}
+
+TEST_CASE("Depthwise Conv takes strides far beyond the input", "[ops][Conv]") {
+  run_case({"far", 1, 2, 1, 1, {{3, 0, 2, std::int64_t{1} << 40, 1, 0}}}, DataType::kFloat32, 1e-6);
+  run_case({"far", 1, 2, 1, 1, {{3, 0, 2, 1, 1, 0}, {4, 0, 1, std::int64_t{1} << 40, 1, 2}}}, DataType::kFloat32, 1e-6);
 }
 
 TEST_CASE("Conv rounds 16-bit results once", "[ops][Conv]") {
