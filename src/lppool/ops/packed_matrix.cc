@@ -1,42 +1,53 @@
 #include "lppool/ops/packed_matrix.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace lppool {
 namespace {
 
-// kRows rows of c by one panel: the accumulators stay in registers while p runs.
-template <typename T, int kRows>
+// 32 bytes of T: one register where the processor has them, two where it does not.
+template <typename T>
+using Vector __attribute__((vector_size(32))) = T;
+
+// kRows rows of a by kVectors vectors of one panel, all of k: the sums stay in registers meanwhile.
+template <int kRows, int kVectors, typename T>
 [[gnu::always_inline]] inline void block(const T* a, std::int64_t lda, std::int64_t k, const T* panel, T* c,
-                                         std::int64_t ldc, std::int64_t first, std::int64_t width) {
-  constexpr int kVector = 64 / sizeof(T) * (kRows == 1 ? 2 : 1);
-  T sums[kRows][kVector] = {};
-  const T* column = panel + first;
+                                         std::int64_t ldc, std::int64_t columns) {
+  constexpr std::int64_t kLanes = 32 / sizeof(T);
+  Vector<T> sums[kRows][kVectors] = {};
   for (std::int64_t p = 0; p < k; ++p) {
+    Vector<T> line[kVectors];
+    std::memcpy(line, panel + p * PackedMatrix<T>::kPanel, sizeof line);
     for (int row = 0; row < kRows; ++row) {
-      const T factor = a[row * lda + p];
-      for (int j = 0; j < kVector; ++j) sums[row][j] += factor * column[j];
+      for (int v = 0; v < kVectors; ++v) sums[row][v] += a[row * lda + p] * line[v];
     }
-    column += PackedMatrix<T>::kPanel;
   }
   for (int row = 0; row < kRows; ++row) {
-    for (std::int64_t j = 0; j < std::min<std::int64_t>(kVector, width - first); ++j)
-      c[row * ldc + first + j] += sums[row][j];
+    T values[kVectors * kLanes];
+    std::memcpy(values, sums[row], sizeof values);
+    T* out = c + row * ldc;
+    if (columns >= kVectors * kLanes) {
+      for (std::int64_t j = 0; j < kVectors * kLanes; ++j) out[j] += values[j];
+    } else {
+      for (std::int64_t j = 0; j < columns; ++j) out[j] += values[j];
+    }
   }
 }
 
 template <typename T>
 [[gnu::always_inline]] inline void panel_product(const T* a, std::int64_t lda, std::int64_t m, std::int64_t k,
                                                  const T* panel, T* c, std::int64_t ldc, std::int64_t width) {
-  constexpr int kWide = 64 / sizeof(T);
+  constexpr std::int64_t kLanes = 32 / sizeof(T);
   std::int64_t i = 0;
   for (; i + 4 <= m; i += 4) {
-    for (std::int64_t first = 0; first < width; first += kWide)
-      block<T, 4>(a + i * lda, lda, k, panel, c + i * ldc, ldc, first, width);
+    for (std::int64_t j = 0; j < width; j += 2 * kLanes) {
+      block<4, 2>(a + i * lda, lda, k, panel + j, c + i * ldc + j, ldc, width - j);
+    }
   }
   for (; i < m; ++i) {
-    for (std::int64_t first = 0; first < width; first += 2 * kWide) {
-      block<T, 1>(a + i * lda, lda, k, panel, c + i * ldc, ldc, first, width);
+    for (std::int64_t j = 0; j < width; j += 4 * kLanes) {
+      block<1, 4>(a + i * lda, lda, k, panel + j, c + i * ldc + j, ldc, width - j);
     }
   }
 }
@@ -50,7 +61,7 @@ void float_product(const float* a, std::int64_t lda, std::int64_t m, std::int64_
 }
 
 #if defined(__x86_64__)
-// The same sums in the same order, eight lanes at a time.
+// The same sums in the same order and with the same rounding, in wider registers.
 [[gnu::target("avx2")]] void float_product_avx2(const float* a, std::int64_t lda, std::int64_t m, std::int64_t k,
                                                 const float* panel, float* c, std::int64_t ldc, std::int64_t width) {
   panel_product(a, lda, m, k, panel, c, ldc, width);
