@@ -71,15 +71,6 @@ Graph graph(std::vector<ValueInfo> inputs, std::vector<ValueInfo> outputs, std::
   return result;
 }
 
-Attribute attr_graph(std::string name, Graph value) {
-  Attribute attribute;
-  attribute.name = std::move(name);
-  attribute.type_number = static_cast<std::int32_t>(AttributeType::kGraph);
-  attribute.fields = 1u << static_cast<int>(AttributeType::kGraph);
-  attribute.g = std::make_shared<const Graph>(std::move(value));
-  return attribute;
-}
-
 std::vector<Value> run_graph(const Graph& graph, std::int64_t opset, std::map<std::string, Value> inputs,
                              ExecutorOptions options) {
   Executor executor(std::make_shared<const BoundGraph>(bind(graph, opset)), std::move(options));

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "support/model_builder.h"
 #include "lppool/bind/bound_graph.h"
 #include "lppool/infer/infer.h"
 #include "lppool/run/executor.h"
@@ -20,7 +21,6 @@ ValueInfo sequence_value(std::string name, DataType dtype);
 Node node(std::string op, std::string_view inputs, std::string_view outputs, std::vector<Attribute> attributes = {});
 Node constant(std::string output, Tensor value);
 Graph graph(std::vector<ValueInfo> inputs, std::vector<ValueInfo> outputs, std::vector<Node> nodes);
-Attribute attr_graph(std::string name, Graph value);
 
 // Binds and runs; throws what the stages throw.
 std::vector<Value> run_graph(const Graph& graph, std::int64_t opset, std::map<std::string, Value> inputs,

@@ -52,7 +52,7 @@ TEST_CASE("Range up to a symbolic size", "[ops][Range]") {
   chain.node("Range", "zero s one", "positions");
   chain.node("Range", "one s two", "odd");
   CHECK(chain.type("positions") == "int64 S");
-  CHECK(chain.type("odd") == "int64 floor((S)/2)");
+  CHECK(chain.type("odd") == "int64 floor(S/2)");
 }
 
 TEST_CASE("EyeLike puts ones on a diagonal", "[ops][EyeLike]") {
