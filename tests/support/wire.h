@@ -11,7 +11,7 @@ namespace wire {
 
 inline std::string varint(std::uint64_t value) {
   std::string out;
-  for (; value >= 0x80; value >>= 7) out += static_cast<char>(value & 0x7f | 0x80);
+  for (; value >= 0x80; value >>= 7) out += static_cast<char>((value & 0x7f) | 0x80);
   return out + static_cast<char>(value);
 }
 

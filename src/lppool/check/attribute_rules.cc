@@ -190,9 +190,13 @@ void check_attribute_form(CheckState& state, const Body& body, const Place& plac
           attribute.name;
     }
     if (!attribute.ref_attr_name.empty()) check_reference(state, body, place, attribute);
-    check_value(state, place, attribute);
-    check_stored(state, place, attribute);
+    check_attribute_value(state, place, attribute);
   }
+}
+
+void check_attribute_value(CheckState& state, const Place& place, const Attribute& attribute) {
+  check_value(state, place, attribute);
+  check_stored(state, place, attribute);
 }
 
 void check_attributes(CheckState& state, const Place& place) {

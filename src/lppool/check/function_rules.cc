@@ -120,6 +120,7 @@ void check_parameters(CheckState& state, const Function& function, const Place& 
   std::vector<std::string> attributes = function.attributes;
   for (const Attribute& attribute : function.attribute_defaults) attributes.push_back(attribute.name);
   distinct("attribute", attributes);
+  for (const Attribute& attribute : function.attribute_defaults) check_attribute_value(state, place, attribute);
 }
 
 void check_function(CheckState& state, const Function& function) {

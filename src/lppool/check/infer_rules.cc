@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "lppool/bind/bound_graph.h"
+#include "lppool/check/portability.h"
 #include "lppool/check/rules.h"
 #include "lppool/infer/infer.h"
 
@@ -42,15 +43,37 @@ void check_filled_in(CheckState& state, const BoundGraph& graph) {
   for (const auto& [key, branch] : graph.subgraphs) check_filled_in(state, *branch);
 }
 
+void check_portability(CheckState& state, const BoundGraph& graph, const InferResult& inferred) {
+  for (const BoundNode& node : graph.nodes) {
+    const Place place{.graph = node.origin, .node = &node.node, .index = node.index, .schema = node.schema};
+    if (node.schema == nullptr || node.node.inputs.empty() || state.findings.has_errors(place)) continue;
+    const TensorInfo* x = inferred.find(node.node.inputs[0]);  // nullptr in branches: their tensors are not kept
+    const auto facts =
+        pool_facts(*node.op, AttributeView(node.node, *node.schema), node.opset, x ? x->type : ValueType());
+    if (!facts) continue;
+    for (const PortabilityRule& rule : portability_rules()) {
+      const std::string says = rule.says(*facts);
+      if (says.empty()) continue;
+      const std::string message = fmt::format("{} {}", to_string(rule.engine), says);
+      const std::string once = fmt::format("{} {} {}", rule.code, message, rule.whole_operator ? "" : node.origin);
+      // Calls of one function repeat themselves.
+      const bool repeated = rule.whole_operator || !node.origin.empty();
+      if (!repeated || state.reported_once.insert(once).second) state.findings.add(place, rule.code, message);
+    }
+  }
+  for (const auto& [key, branch] : graph.subgraphs) check_portability(state, *branch, inferred);
+}
+
 }  // namespace
 
-void check_types_and_shapes(CheckState& state) {
+void check_types_and_shapes(CheckState& state, bool portability) {
   for (const char* code : kBrokenNames) {
     if (state.findings.count(code) != 0) return;
   }
+  BoundGraph bound;
   InferResult result;
   try {
-    const BoundGraph bound = bind_model(state.model, limits_for(state.model));
+    bound = bind_model(state.model, limits_for(state.model));
     check_filled_in(state, bound);
     result = infer_shapes(bound);
   } catch (const Error& error) {
@@ -70,6 +93,7 @@ void check_types_and_shapes(CheckState& state) {
     }
     state.findings.adopt(place, finding).since_version = finding.since_version;
   }
+  if (portability) check_portability(state, bound, result);
 }
 
 }  // namespace lppool

@@ -95,7 +95,7 @@ Diagnostics check_model(const Model& model, const CheckOptions& options) {
   check_functions(state);
   if (model.graph) {
     check_main_graph(state, *model.graph);
-    if (options.infer) check_types_and_shapes(state);
+    if (options.infer) check_types_and_shapes(state, options.portability);
   }
   return findings.take();
 }

@@ -161,10 +161,11 @@ void check_dead_nodes(CheckState& state, const std::vector<Node>& nodes, const S
     wanted.insert(wanted.end(), scope.reads(producer).begin(), scope.reads(producer).end());
   }
   for (std::size_t i = 0; i < nodes.size(); ++i) {
-    if (needed[i]) continue;
-    state.findings.add({.graph = path, .node = &nodes[i], .index = static_cast<std::int64_t>(i)}, "GR017",
-                       fmt::format("{} has no effect: no output of the graph depends on it",
-                                   describe(nodes[i], static_cast<std::int64_t>(i))));
+    const Place place{.graph = path, .node = &nodes[i], .index = static_cast<std::int64_t>(i)};
+    if (needed[i] || state.findings.has_errors(place)) continue;
+    state.findings.add(
+        place, "GR017",
+        fmt::format("{} has no effect: no output of the graph depends on it", describe(nodes[i], place.index)));
   }
 }
 

@@ -79,6 +79,7 @@ void check_node(CheckState& state, const Body& body, const Node& node, std::int6
 
 // attribute_rules.cc
 void check_attribute_form(CheckState& state, const Body& body, const Place& place);
+void check_attribute_value(CheckState& state, const Place& place, const Attribute& attribute);
 void check_attributes(CheckState& state, const Place& place);        // against place.schema
 void check_attribute_values(CheckState& state, const Place& place);  // the operator's own rules
 
@@ -88,6 +89,6 @@ void check_sparse_tensor(CheckState& state, const Place& place, const StoredSpar
 void check_type(CheckState& state, const Place& place, const std::string& value, const Type& type);
 
 // infer_rules.cc
-void check_types_and_shapes(CheckState& state);
+void check_types_and_shapes(CheckState& state, bool portability);
 
 }  // namespace lppool

@@ -82,7 +82,7 @@ TEST_CASE("ConvTranspose agrees with its definition for every geometry", "[ops][
       run_case(c, DataType::kFloat32, 1e-5);
       run_case(c, DataType::kFloat64, 1e-13, 2);
       run_case(c, DataType::kFloat16, 1.0 / 1024);
-      run_case(c, DataType::kBFloat16, 1.0 / 256);
+      if (c.opset >= 22) run_case(c, DataType::kBFloat16, 1.0 / 256);  // the type that version 22 added
     }
   }
 }
