@@ -69,7 +69,12 @@ std::shared_ptr<const FileBytes> FileBytes::open(const std::filesystem::path& pa
     }
   }
   // Also files under /proc, which claim a size of 0.
-  result->read_ = read_all(file.fd, shown, max_bytes);
+  return of(read_all(file.fd, shown, max_bytes));
+}
+
+std::shared_ptr<const FileBytes> FileBytes::of(std::string bytes) {
+  std::shared_ptr<FileBytes> result(new FileBytes);
+  result->read_ = std::move(bytes);
   result->data_ = result->read_.data();
   result->size_ = result->read_.size();
   return result;

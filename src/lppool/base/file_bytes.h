@@ -15,6 +15,8 @@ class FileBytes {
  public:
   // Throws kIo where the file is missing, a directory or unreadable, kLimit where it holds more than max_bytes.
   static std::shared_ptr<const FileBytes> open(const std::filesystem::path& path, std::size_t max_bytes = SIZE_MAX);
+  // Bytes in memory, for callers that have no file.
+  static std::shared_ptr<const FileBytes> of(std::string bytes);
   ~FileBytes();
   FileBytes(const FileBytes&) = delete;
   FileBytes& operator=(const FileBytes&) = delete;
