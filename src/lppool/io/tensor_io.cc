@@ -63,7 +63,11 @@ std::optional<TensorFileFormat> format_of(const std::filesystem::path& path) {
 }
 
 NamedTensor read_any_tensor(const std::filesystem::path& path, const ReadTensorOptions& options) {
-  const auto bytes = FileBytes::open(path);
+  return read_any_tensor(FileBytes::open(path), path, options);
+}
+
+NamedTensor read_any_tensor(const std::shared_ptr<const FileBytes>& bytes, const std::filesystem::path& path,
+                            const ReadTensorOptions& options) {
   if (!is_archive(*bytes, path)) return read_single(bytes, path, options);
   const NpzReader archive(bytes, shown_name(path));
   const auto& names = archive.names();
@@ -75,7 +79,11 @@ NamedTensor read_any_tensor(const std::filesystem::path& path, const ReadTensorO
 }
 
 std::vector<NamedTensor> read_all_tensors(const std::filesystem::path& path, const ReadTensorOptions& options) {
-  const auto bytes = FileBytes::open(path);
+  return read_all_tensors(FileBytes::open(path), path, options);
+}
+
+std::vector<NamedTensor> read_all_tensors(const std::shared_ptr<const FileBytes>& bytes, const std::filesystem::path& path,
+                                          const ReadTensorOptions& options) {
   std::vector<NamedTensor> tensors;
   if (is_archive(*bytes, path)) {
     const NpzReader archive(bytes, shown_name(path));

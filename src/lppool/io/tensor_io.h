@@ -1,10 +1,12 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "lppool/base/file_bytes.h"
 #include "lppool/npy/npy.h"
 #include "lppool/onnx/tensor_file.h"
 
@@ -26,9 +28,14 @@ struct ReadTensorOptions {
 // Throws kIo, kParse, kUnsupported, kLimit as the readers of each form do; kUsage where an archive holds several arrays and
 // `member` names none of them.
 NamedTensor read_any_tensor(const std::filesystem::path& path, const ReadTensorOptions& options = {});
+// The same for a file that is open already.
+NamedTensor read_any_tensor(const std::shared_ptr<const FileBytes>& bytes, const std::filesystem::path& path,
+                            const ReadTensorOptions& options = {});
 
 // All tensors of a file: of an archive every array, else the one.
 std::vector<NamedTensor> read_all_tensors(const std::filesystem::path& path, const ReadTensorOptions& options = {});
+std::vector<NamedTensor> read_all_tensors(const std::shared_ptr<const FileBytes>& bytes, const std::filesystem::path& path,
+                                          const ReadTensorOptions& options = {});
 
 struct WriteTensorOptions {
   NpyForm npy_form = NpyForm::kVoid;

@@ -1,0 +1,91 @@
+#!/usr/bin/python3
+"""Writes the seed inputs of the fuzz entry points (needs Debian's python3-onnx): one folder for each tests/fuzz/<name>_fuzz.cc.
+Files called found-* beside them are inputs that once broke something; they are kept by hand."""
+import io
+import pathlib
+
+import numpy as np
+from onnx import AttributeProto, FunctionProto, TensorProto, helper, numpy_helper
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+def put(path, data):
+    path = HERE / path
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)
+
+
+def model(nodes, inputs, outputs, opset=18, **more):
+    graph = helper.make_graph(nodes, "g", inputs, outputs, more.pop("initializer", None))
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset), helper.make_opsetid("my", 1)], ir_version=8, **more)
+
+
+def info(name, *shape, kind=TensorProto.FLOAT):
+    return helper.make_tensor_value_info(name, kind, shape)
+
+
+def lp_pool(opset, **attributes):
+    node = helper.make_node("LpPool", ["x"], ["y"], "pool", **attributes)
+    return model([node], [info("x", "N", 2, 5, 6)], [info("y", None, None, None, None)], opset).SerializeToString()
+
+
+def models():
+    put("model/lp_pool_18", lp_pool(18, p=3, kernel_shape=[2, 3], strides=[1, 2], pads=[0, 1, 1, 0], ceil_mode=1, dilations=[2, 1]))
+    put("model/lp_pool_2_same", lp_pool(2, p=1, kernel_shape=[2, 2], auto_pad="SAME_LOWER"))
+    put("model/lp_pool_1", lp_pool(1, p=2.5, kernel_shape=[2, 2]))
+    branch = lambda name: helper.make_graph([helper.make_node("GlobalLpPool", ["x"], [name])], name + "_graph", [], [info(name, 1, 2, 1, 1)])
+    node = helper.make_node("If", ["c"], ["y"], then_branch=branch("a"), else_branch=branch("b"))
+    put("model/if", model([node], [info("c", kind=TensorProto.BOOL), info("x", 1, 2, 5, 6)], [info("y", 1, 2, 1, 1)]).SerializeToString())
+    inner = helper.make_node("LpPool", ["x"], ["y"])
+    for name, kind in (("p", AttributeProto.INT), ("kernel_shape", AttributeProto.INTS)):
+        inner.attribute.append(AttributeProto(name=name, type=kind, ref_attr_name=name))
+    function = FunctionProto(name="pool", domain="my", input=["x"], output=["y"], attribute=["p", "kernel_shape"], node=[inner],
+                             opset_import=[helper.make_opsetid("", 18)])
+    call = helper.make_node("pool", ["x"], ["y"], domain="my", p=2, kernel_shape=[2, 2])
+    calls = model([call], [info("x", 1, 1, 4, 4)], [info("y", 1, 1, 3, 3)], functions=[function]).SerializeToString()
+    put("model/function", calls)
+    weights = [numpy_helper.from_array(np.arange(6, dtype=np.float32).reshape(2, 3), "w"),
+               helper.make_tensor("h", TensorProto.FLOAT16, [2], [1.0, 2.0]), helper.make_tensor("s", TensorProto.STRING, [1], [b"a"])]
+    external = TensorProto(name="e", data_type=1, dims=[2], data_location=TensorProto.EXTERNAL)
+    for key, value in (("location", "data.bin"), ("offset", "4"), ("length", "8")):
+        external.external_data.add(key=key, value=value)
+    put("model/initializers", model([helper.make_node("Add", ["x", "w"], ["y"])], [info("x", 2, 3)], [info("y", 2, 3)],
+                                    initializer=weights + [external]).SerializeToString())
+
+
+def tensors():
+    values = {TensorProto.FLOAT: [1.5, -2.0], TensorProto.INT32: [-1, 7], TensorProto.INT64: [-1, 2**40], TensorProto.UINT64: [1, 2**63],
+              TensorProto.DOUBLE: [0.1, 2.0], TensorProto.BOOL: [True, False], TensorProto.STRING: [b"a", b""],
+              TensorProto.FLOAT16: [1.0, 2.0], TensorProto.BFLOAT16: [1.0, 2.0], TensorProto.COMPLEX64: [1 + 2j, 3 + 4j]}
+    for kind, list_ in values.items():
+        put(f"tensor/typed_{TensorProto.DataType.Name(kind).lower()}", helper.make_tensor("t", kind, [2], list_).SerializeToString())
+    put("tensor/raw", numpy_helper.from_array(np.ones((2, 3), np.float32), "t").SerializeToString())
+    put("tensor/int4", TensorProto(name="t", data_type=22, dims=[3], raw_data=b"\x87\x0f").SerializeToString())
+
+
+def arrays():
+    for name, array in {"f4": np.ones((2, 3), "<f4"), "fortran": np.asfortranarray(np.arange(6, dtype=">i2").reshape(2, 3)),
+                        "bool": np.array([True, False]), "scalar": np.array(1 + 2j), "void": np.zeros(2, "V2")}.items():
+        buffer = io.BytesIO()
+        np.lib.format.write_array(buffer, array, version=(2, 0) if name == "bool" else (1, 0))
+        put(f"npy/{name}", buffer.getvalue())
+    for name, save in {"stored": np.savez, "deflated": np.savez_compressed}.items():
+        buffer = io.BytesIO()
+        save(buffer, a=np.arange(3), b=np.zeros(50, np.float32))
+        put(f"npz/{name}", buffer.getvalue())
+
+
+def text():
+    head = '# lppool tensor\n'
+    put("text_tensor/float", (head + 'name: "y"\ndtype: float32\nshape: 2x3\n1 2.5 -inf\nnan 1e-45 nan(0x7fc00001)\n').encode())
+    put("text_tensor/string", (head + 'dtype: string\nshape: 2\n"a b" "\\x00\\n\\""\n').encode())
+    put("text_tensor/complex", (head + 'dtype: complex64\nshape: scalar\n(1,-2.5)\n').encode())
+    put("text_tensor/small", (head + 'dtype: float8e4m3fn\nshape: 2\n# comment\n448 nan(0x7f)\n').encode())
+    put("text_tensor/int4", (head + 'dtype: int4\nshape: 3\n-8 7 0\n').encode())
+
+
+models()
+tensors()
+arrays()
+text()
