@@ -5,14 +5,18 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <map>
 #include <memory>
 
 #include "commands.h"
+#include "inputs.h"
 #include "validators.h"
 #include "lppool/base/interrupt.h"
 #include "lppool/compare/compare.h"
+#include "lppool/compare/origin.h"
 #include "lppool/compare/tensor_set.h"
 #include "lppool/io/text_tensor.h"
+#include "lppool/onnx/model_file.h"
 #include "lppool/tensor/convert.h"
 #include "progress.h"
 #include "report.h"
@@ -21,7 +25,8 @@ namespace lppool::app {
 namespace {
 
 struct Options {
-  std::string a, b, dtype;
+  std::string a, b, dtype, model;
+  InputOptions inputs;
   ComparisonTolerance tolerance;
 };
 
@@ -35,6 +40,7 @@ struct Row {
   std::string a, b;                    // the two values there, as text
   Json json_a, json_b;                 // and as JSON
   bool only_a = false, only_b = false;
+  std::optional<ErrorOrigin> origin;
 };
 
 // Numbers as JSON has them; 64-bit integers stay whole, complex numbers and strings are text.
@@ -74,6 +80,18 @@ Row row_of(const std::string& name, const Tensor& a, const Tensor& b, const Comp
   return row;
 }
 
+// The index knows the tensor's own name; a file may carry it made safe.
+const std::string& shown_as(const TensorEntry* in_a, const TensorEntry* in_b, const TensorSet& a, const TensorSet& b) {
+  return in_a == nullptr || (in_b != nullptr && b.has_index && !a.has_index) ? in_b->name : in_a->name;
+}
+
+// An entry with what is known of its element type: what one index says holds for the other's bits.
+TensorEntry typed(TensorEntry entry, const TensorEntry* other, const std::string& dtype) {
+  if (entry.dtype.empty() && other != nullptr) entry.dtype = other->dtype;
+  if (entry.dtype.empty()) entry.dtype = dtype;
+  return entry;
+}
+
 Row misfit(const std::string& name, const std::string& problem) {
   Row row;
   row.name = name;
@@ -108,6 +126,24 @@ Json histogram_json(const std::vector<std::int64_t>& histogram) {
   return buckets;
 }
 
+Json origin_json(const ErrorOrigin& origin) {
+  if (!origin.problem.empty()) return {{"node", origin.node.empty() ? Json(nullptr) : Json(origin.node)}, {"problem", origin.problem}};
+  const auto part = [](const TensorComparison& c) -> Json {
+    return {{"match", c.match}, {"max_abs", number_json(c.max_abs)}, {"max_rel", number_json(c.max_rel)},
+            {"max_ulp", c.max_ulp ? Json(*c.max_ulp) : Json(nullptr)}, {"mismatches", c.mismatches}};
+  };
+  return {{"node", origin.node}, {"local", part(*origin.local)}, {"inherited", part(*origin.inherited)}};
+}
+
+std::string origin_text(const ErrorOrigin& origin) {
+  if (!origin.problem.empty()) return fmt::format("    where the error comes from cannot be said: {}\n", origin.problem);
+  const auto part = [](const TensorComparison& c) {
+    if (c.different == 0) return std::string("none");
+    return fmt::format("{}max abs {:.4g}{}", c.match ? "within tolerance, " : "", c.max_abs, c.max_ulp ? fmt::format(", max ulp {}", *c.max_ulp) : "");
+  };
+  return fmt::format("    {} on B's inputs: local error {}; inherited {}\n", origin.node, part(*origin.local), part(*origin.inherited));
+}
+
 Json row_json(const Row& row) {
   const TensorComparison& c = row.result;
   Json json = {{"name", row.name}, {"match", c.match}};
@@ -129,6 +165,7 @@ Json row_json(const Row& row) {
                    {"atol", number_json(c.needed_atol)},
                    {"ulp", c.max_ulp && c.incomparable == 0 ? Json(*c.max_ulp) : Json(nullptr)}};
   json["ulp_histogram"] = histogram_json(c.ulp_histogram);
+  if (row.origin) json["origin"] = origin_json(*row.origin);
   return json;
 }
 
@@ -159,7 +196,39 @@ std::string row_text(const Row& row, std::size_t width, bool color) {
     }
     text += '\n';
   }
+  if (row.origin) text += origin_text(*row.origin);
   return text;
+}
+
+// Adds to the rows that differ where their error comes from.
+void explain(Globals& globals, const Options& options, const TensorSet& a, const TensorSet& b,
+             const std::vector<TensorPair>& pairs, std::vector<Row>& rows) {
+  globals.model = options.model;
+  const ModelFile file = ModelFile::read(options.model);
+  if (!file.model().graph) fail(ErrorKind::kParse, "{}: the model has no graph", options.model);
+  std::map<std::string, Value> inputs;
+  if (options.inputs.given()) inputs = options.inputs.read(file.model(), bind_model(file.model()));
+  const OriginFinder finder(file.model(), std::move(inputs), globals.threads);
+  // By the names the rows have.
+  std::map<std::string, std::pair<const TensorEntry*, const TensorEntry*>> entries;
+  for (const TensorPair& pair : pairs) {
+    const TensorEntry* in_a = pair.a < 0 ? nullptr : &a.entries[static_cast<std::size_t>(pair.a)];
+    const TensorEntry* in_b = pair.b < 0 ? nullptr : &b.entries[static_cast<std::size_t>(pair.b)];
+    entries[shown_as(in_a, in_b, a, b)] = {in_a, in_b};
+  }
+  const auto b_holds = [&](const std::string& name) {
+    const auto found = entries.find(name);
+    if (found == entries.end() || found->second.second == nullptr) return Value();
+    return read_entry(typed(*found->second.second, found->second.first, options.dtype));
+  };
+  for (Row& row : rows) {
+    if (row.result.match || !row.shape) continue;
+    check_interrupt();
+    const auto& [in_a, in_b] = entries[row.name];
+    if (in_a == nullptr || in_b == nullptr) continue;  // an element of a sequence
+    const Value value_a = read_entry(typed(*in_a, in_b, options.dtype)), value_b = b_holds(row.name);
+    row.origin = finder.find(row.name, value_a.tensor(), value_b.tensor(), b_holds, options.tolerance);
+  }
 }
 
 int run(Globals& globals, const Options& options) {
@@ -179,16 +248,11 @@ int run(Globals& globals, const Options& options) {
     check_interrupt();
     const TensorEntry* in_a = pairs[i].a < 0 ? nullptr : &a.entries[static_cast<std::size_t>(pairs[i].a)];
     const TensorEntry* in_b = pairs[i].b < 0 ? nullptr : &b.entries[static_cast<std::size_t>(pairs[i].b)];
-    // The index knows the tensor's own name; a file may carry it made safe.
-    const std::string& name = in_a == nullptr || (in_b != nullptr && b.has_index && !a.has_index) ? in_b->name : in_a->name;
+    const std::string& name = shown_as(in_a, in_b, a, b);
     progress.update("compare", i, pairs.size(), name);
     if (in_a != nullptr && in_b != nullptr) {
-      TensorEntry from_a = *in_a, from_b = *in_b;
-      // What one index says of the type holds for the other's bits.
-      if (from_a.dtype.empty()) from_a.dtype = from_b.dtype;
-      if (from_b.dtype.empty()) from_b.dtype = from_a.dtype;
-      if (from_a.dtype.empty()) from_a.dtype = from_b.dtype = options.dtype;
-      compare_values(name, read_entry(from_a), read_entry(from_b), options.tolerance, pool, rows);
+      compare_values(name, read_entry(typed(*in_a, in_b, options.dtype)), read_entry(typed(*in_b, in_a, options.dtype)),
+                     options.tolerance, pool, rows);
     } else {
       Row row = misfit(name, in_b == nullptr ? "only in A" : "only in B");
       row.only_a = in_b == nullptr;
@@ -197,6 +261,7 @@ int run(Globals& globals, const Options& options) {
     }
   }
   progress.clear();
+  if (!options.model.empty()) explain(globals, options, a, b, pairs, rows);
 
   const auto count = [&rows](auto test) { return std::count_if(rows.begin(), rows.end(), test); };
   const auto matched = count([](const Row& r) { return r.result.match; });
@@ -242,7 +307,8 @@ void add_compare(const Registration& r) {
       "one, else by file name. A tensor that only one side has is a difference.\n"
       "\nExamples:\n"
       "  lppool-cli compare y.npy output_0.pb --ulp 1\n"
-      "  lppool-cli compare inner/ other_runtime/ --rtol 1e-4     which tensor diverges first");
+      "  lppool-cli compare inner/ other_runtime/ --rtol 1e-4     which tensor diverges first\n"
+      "  lppool-cli compare inner/ other/ --model m.onnx -i x=x.npy   and whether its node or its inputs are to blame");
   verb->add_option("A", options->a, "Tensor file, archive or folder")->required();
   verb->add_option("B", options->b, "The same, taken as right")->required();
   auto* rtol = verb->add_option("--rtol", options->tolerance.rtol, "Relative tolerance")
@@ -254,6 +320,9 @@ void add_compare(const Registration& r) {
   verb->add_option("--dtype", options->dtype, "Element type the files hold, where .npy cannot say (bfloat16, float8e4m3fn, ...)")
       ->check(dtype_check())->type_name("TYPE");
   verb->add_flag("--any-dtype", options->tolerance.any_dtype, "Compare values where the element types differ");
+  verb->add_option("--model", options->model, "Model that made the tensors: run the nodes of those that differ on B's inputs, and say\n"
+                   "how much of the error is the node's own and how much came in through its inputs")->type_name("MODEL");
+  options->inputs.declare(*verb);
   verb->add_option("--format", r.globals.format, "Form of the answer")->check(CLI::IsMember({"text", "json"}))->type_name("FORMAT");
   verb->callback([r, options] { r.action = [&globals = r.globals, options] { return run(globals, *options); }; });
 }

@@ -21,6 +21,7 @@ struct InputOptions {
   ShapeOptions shapes;
 
   void declare(CLI::App& verb);
+  bool given() const { return !files.empty() || !feeds.empty() || !folder.empty() || random; }
   std::vector<std::string> fed_names() const;
   // Values by tensor name, graph inputs and fed tensors. With --random, inputs that no file gives and that have no default
   // are made up; their shapes must then be known. Throws kUsage, kIo, kParse, kRuntime (naming the dims to bind).

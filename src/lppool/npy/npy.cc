@@ -72,7 +72,7 @@ Element parse_descr(const std::string& descr, const std::string& shown, const Np
   if (type != std::end(kTypes)) return {type->dtype, order == '>' && size > 1};
   switch (kind) {
     case 'V':
-      refuse_descr(shown, descr, size == 2 ? "void: if they are bfloat16, say so" : "void: raw bytes of no stated type");
+      refuse_descr(shown, descr, size == 2 ? "void: if they are bfloat16, say --dtype bfloat16" : "void: raw bytes of no stated type");
     case 'O': refuse_descr(shown, descr, "pickled objects");
     case 'S':
     case 'a':

@@ -15,7 +15,7 @@ TEST_CASE("generated files are current", "[check]") {
   for (const auto& [path, contents] : generated_files()) {
     CAPTURE(path);
     CHECK(slurp(root / path) == contents);
-    models += path.ends_with(".onnx") ? 1 : 0;
+    models += path.starts_with("testdata/check/") && path.ends_with(".onnx") ? 1 : 0;
   }
   std::size_t found = 0;
   for (const auto& entry : std::filesystem::directory_iterator(root / "testdata/check")) {
