@@ -66,7 +66,7 @@ TEST_CASE("hints say what to write where there is one obvious fix", "[check]") {
   CHECK(only(lp_pool_model(1, {attr_i("p", 3)})).hint == "write it as the float 3.0");
   CHECK(only(lp_pool_model(18, {attr_ints("p", {3})})).hint == "write it as the int 3");
   CHECK(only(lp_pool_model(11, {attr_ints("dilations", {1, 1})})).hint == "LpPool has it from operator set 18 on");
-  CHECK(only(lp_pool_model(18, {attr_ints("stride", {1, 1})})).hint == "did you mean 'strides'?");
+  CHECK(only(lp_pool_model(18, {attr_ints("stride", {1, 1})})).hint == "did you mean strides?");
   CHECK(only(lp_pool_model(18, {}, "bfloat16 1x1x5x5", "bfloat16 ?x?x?x?")).hint ==
         "LpPool takes bfloat16 from operator set 22 on");
   GraphBuilder g;
@@ -154,7 +154,7 @@ TEST_CASE("values are defined once and before their use", "[check][names]") {
   };
   const auto pool = [](const char* in, const char* out) { return make_node("GlobalLpPool", in, out); };
   CHECK(nodes({pool("x", "y")}).empty());
-  CHECK(nodes({pool("x", "x"), pool("x", "y")}) == "GR002");
+  CHECK(nodes({pool("x", "x"), pool("x", "y")}) == "GR002 GR006");
   CHECK(nodes({pool("x", "m"), pool("x", "m"), pool("m", "y")}) == "GR002");
   CHECK(nodes({pool("m", "y"), pool("x", "m")}) == "GR005");
   CHECK(nodes({pool("y", "y")}) == "GR006");
