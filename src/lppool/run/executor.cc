@@ -7,12 +7,13 @@
 
 #include "lppool/base/interrupt.h"
 #include "lppool/infer/infer.h"
+#include "lppool/tensor/memory.h"
 
 namespace lppool {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr std::size_t kMaxFoldedBytes = std::size_t{64} << 20;  // a folded value stays for the executor's life
+constexpr std::size_t kAlwaysFoldedBytes = std::size_t{64} << 20;  // a folded value stays for the executor's life
 
 std::string describe(const Value& value) {
   if (value.empty()) return "nothing";
@@ -196,6 +197,12 @@ void Executor::fold_constants() {
     frame[static_cast<std::size_t>(slot)] = Value(tensor);
   }
   if (!options_.fold_constants) return;
+  // A default is as good as a constant as long as no caller gives another value.
+  for (const auto& [slot, tensor] : plan_.defaults) {
+    if (replaced_defaults_.contains(slot)) continue;
+    constant[static_cast<std::size_t>(slot)] = true;
+    frame[static_cast<std::size_t>(slot)] = Value(tensor);
+  }
   for (const Step& step : plan_.steps) {
     const OpDef& op = *step.node->op;
     const bool foldable = op.constant_foldable && step.blocks.empty() && std::ranges::all_of(step.inputs, [&](Slot s) {
@@ -223,7 +230,8 @@ void Executor::fold_constants() {
       context.outputs.resize(step.outputs.size());
       std::size_t bytes = 0;
       for (const Value& value : context.outputs) bytes += value.is_tensor() ? value.tensor().bytes() : 0;
-      if (bytes > kMaxFoldedBytes) continue;
+      // Large ones only while they leave room for the run itself.
+      if (bytes > kAlwaysFoldedBytes && memory::in_use() > memory::limit() / 2) continue;
       for (std::size_t k = 0; k < step.outputs.size(); ++k) {
         if (step.outputs[k] == kNoSlot) continue;
         constant[static_cast<std::size_t>(step.outputs[k])] = true;
@@ -236,6 +244,20 @@ void Executor::fold_constants() {
     } catch (const std::bad_alloc&) {
     }
   }
+}
+
+// Starts over with what was computed from defaults where this run's caller replaces others than the last one's did.
+void Executor::settle_defaults(const std::map<std::string, Value>& inputs) {
+  std::set<Slot> replaced;
+  for (const auto& [slot, tensor] : plan_.defaults) {
+    if (inputs.contains(plan_.names[static_cast<std::size_t>(slot)])) replaced.insert(slot);
+  }
+  if (replaced == replaced_defaults_) return;
+  replaced_defaults_ = std::move(replaced);
+  states_.clear();
+  folded_.clear();
+  constant_.clear();
+  fold_constants();
 }
 
 void Executor::check_inputs(const std::map<std::string, Value>& inputs) const {
@@ -303,6 +325,7 @@ void Executor::check_inputs(const std::map<std::string, Value>& inputs) const {
 
 std::vector<Value> Executor::run(std::map<std::string, Value> inputs, RunObserver* observer) {
   check_inputs(inputs);
+  settle_defaults(inputs);
   return Run(*this, observer).main(std::move(inputs));
 }
 

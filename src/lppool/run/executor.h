@@ -4,6 +4,7 @@
 #include <chrono>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -60,6 +61,7 @@ class Executor {
  private:
   class Run;
   void fold_constants();
+  void settle_defaults(const std::map<std::string, Value>& inputs);
   void check_inputs(const std::map<std::string, Value>& inputs) const;
 
   std::shared_ptr<const BoundGraph> graph_;
@@ -67,6 +69,7 @@ class Executor {
   ThreadPool pool_;
   Plan plan_;
   std::vector<std::string> output_names_;
+  std::set<Slot> replaced_defaults_;  // defaults that the last run's caller gave values for: not constant
   std::map<const Step*, std::any> states_;
   std::map<const Step*, std::vector<Value>> folded_;
   std::map<const Plan*, std::vector<bool>> constant_;  // per slot

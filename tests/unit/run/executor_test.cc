@@ -135,3 +135,18 @@ TEST_CASE("An initializer that is an input is a default the caller may replace",
   CHECK(floats(session.run({})[0]) == std::vector<float>{10});
   CHECK(floats(session.run({{"x", Value(Tensor::of<float>({1, 1, 4}, {1, 0, 0, 0}))}})[0]) == std::vector<float>{1});
 }
+
+TEST_CASE("What was computed from a default is computed anew where the caller replaces it", "[run]") {
+  // w = 2 * k is computed at load; the convolution packs it.
+  GraphBuilder g;
+  g.input("x", "float32 1x1x1x4").input("k", "float32 1x1x1x2").output("y", "float32 1x1x1x3");
+  g.initializer("k", Tensor::of<float>({1, 1, 1, 2}, {1, 10})).node("Add", "k k", "w").node("Conv", "x w", "y");
+  Session session(make_model(g.graph));
+  const Value x(kInput.reshaped({1, 1, 1, 4})), other(Tensor::of<float>({1, 1, 1, 2}, {0, 1}));
+  for (int round = 0; round < 2; ++round) {
+    CHECK(floats(session.run({{"x", x}})[0]) == std::vector<float>{42, 64, 86});
+    CHECK(floats(session.run({{"x", x}, {"k", other}})[0]) == std::vector<float>{4, 6, 8});
+    CHECK(floats(session.run({{"x", x}, {"k", Value(Tensor::of<float>({1, 1, 1, 2}, {1, 0}))}})[0]) ==
+          std::vector<float>{2, 4, 6});
+  }
+}
