@@ -24,7 +24,11 @@ class Scope {
   }
 
   // False where this graph has the name already.
-  bool define(std::string_view name) { return defined_.insert(name).second; }
+  bool define(std::string_view name) {
+    // What the graph has before its first node - an input, an initializer - no node of it can give.
+    if (current_ == kNone) producers_.erase(name);
+    return defined_.insert(name).second;
+  }
   bool defines(std::string_view name) const { return defined_.contains(name); }
   bool outer_defines(std::string_view name) const {
     for (const Scope* scope = outer_; scope != nullptr; scope = scope->outer_) {
@@ -71,11 +75,12 @@ class Scope {
   }
 
  private:
+  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
   const Scope* outer_;
   std::unordered_set<std::string_view> defined_;
   std::unordered_map<std::string_view, std::size_t> producers_;
   std::vector<std::vector<std::string_view>> reads_;
-  std::size_t current_ = static_cast<std::size_t>(-1);
+  std::size_t current_ = kNone;
 };
 
 }  // namespace lppool
