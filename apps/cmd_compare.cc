@@ -127,21 +127,35 @@ Json histogram_json(const std::vector<std::int64_t>& histogram) {
 }
 
 Json origin_json(const ErrorOrigin& origin) {
-  if (!origin.problem.empty()) return {{"node", origin.node.empty() ? Json(nullptr) : Json(origin.node)}, {"problem", origin.problem}};
-  const auto part = [](const TensorComparison& c) -> Json {
-    return {{"match", c.match}, {"max_abs", number_json(c.max_abs)}, {"max_rel", number_json(c.max_rel)},
-            {"max_ulp", c.max_ulp ? Json(*c.max_ulp) : Json(nullptr)}, {"mismatches", c.mismatches}};
+  Json json = {{"node", origin.node.empty() ? Json(nullptr) : Json(origin.node)}};
+  if (!origin.problem.empty()) json["problem"] = origin.problem;
+  const auto add = [&json](const char* key, const std::optional<TensorComparison>& c) {
+    if (!c) return;
+    json[key] = {{"match", c->match}, {"max_abs", number_json(c->max_abs)}, {"max_rel", number_json(c->max_rel)},
+                 {"max_ulp", c->max_ulp ? Json(*c->max_ulp) : Json(nullptr)}, {"mismatches", c->mismatches}};
   };
-  return {{"node", origin.node}, {"local", part(*origin.local)}, {"inherited", part(*origin.inherited)}};
+  add("own_a", origin.own_a);
+  add("inherited", origin.inherited);
+  add("own_b", origin.own_b);
+  return json;
 }
 
 std::string origin_text(const ErrorOrigin& origin) {
-  if (!origin.problem.empty()) return fmt::format("    where the error comes from cannot be said: {}\n", origin.problem);
-  const auto part = [](const TensorComparison& c) {
-    if (c.different == 0) return std::string("none");
-    return fmt::format("{}max abs {:.4g}{}", c.match ? "within tolerance, " : "", c.max_abs, c.max_ulp ? fmt::format(", max ulp {}", *c.max_ulp) : "");
+  const auto part = [](const char* what, const std::optional<TensorComparison>& c) {
+    if (!c) return std::string();
+    if (!c->problem.empty()) return fmt::format("; {} {}", what, c->problem);
+    if (c->different == 0) return fmt::format("; {} none", what);
+    return fmt::format("; {} max abs {:.4g}{}{}", what, c->max_abs, c->max_ulp ? fmt::format(", max ulp {}", *c->max_ulp) : "",
+                       c->match ? " (within the tolerance)" : "");
   };
-  return fmt::format("    {} on B's inputs: local error {}; inherited {}\n", origin.node, part(*origin.local), part(*origin.inherited));
+  std::string text;
+  if (origin.own_a || origin.own_b) {
+    text = fmt::format("    {}, run on each side's inputs: {}\n", origin.node,
+                       (part("A's own error", origin.own_a) + part("inherited", origin.inherited) +
+                        part("B's own error", origin.own_b)).substr(2));
+  }
+  if (!origin.problem.empty()) text += fmt::format("    where the difference comes from cannot be said: {}\n", origin.problem);
+  return text;
 }
 
 Json row_json(const Row& row) {
@@ -216,6 +230,11 @@ void explain(Globals& globals, const Options& options, const TensorSet& a, const
     const TensorEntry* in_b = pair.b < 0 ? nullptr : &b.entries[static_cast<std::size_t>(pair.b)];
     entries[shown_as(in_a, in_b, a, b)] = {in_a, in_b};
   }
+  const auto a_holds = [&](const std::string& name) {
+    const auto found = entries.find(name);
+    if (found == entries.end() || found->second.first == nullptr) return Value();
+    return read_entry(typed(*found->second.first, found->second.second, options.dtype));
+  };
   const auto b_holds = [&](const std::string& name) {
     const auto found = entries.find(name);
     if (found == entries.end() || found->second.second == nullptr) return Value();
@@ -226,8 +245,7 @@ void explain(Globals& globals, const Options& options, const TensorSet& a, const
     check_interrupt();
     const auto& [in_a, in_b] = entries[row.name];
     if (in_a == nullptr || in_b == nullptr) continue;  // an element of a sequence
-    const Value value_a = read_entry(typed(*in_a, in_b, options.dtype)), value_b = b_holds(row.name);
-    row.origin = finder.find(row.name, value_a.tensor(), value_b.tensor(), b_holds, options.tolerance);
+    row.origin = finder.find(row.name, a_holds(row.name).tensor(), b_holds(row.name).tensor(), a_holds, b_holds, options.tolerance);
   }
 }
 
@@ -320,8 +338,8 @@ void add_compare(const Registration& r) {
   verb->add_option("--dtype", options->dtype, "Element type the files hold, where .npy cannot say (bfloat16, float8e4m3fn, ...)")
       ->check(dtype_check())->type_name("TYPE");
   verb->add_flag("--any-dtype", options->tolerance.any_dtype, "Compare values where the element types differ");
-  verb->add_option("--model", options->model, "Model that made the tensors: run the nodes of those that differ on B's inputs, and say\n"
-                   "how much of the error is the node's own and how much came in through its inputs")->type_name("MODEL");
+  verb->add_option("--model", options->model, "Model that made the tensors: run the nodes of those that differ on each side's inputs, and\n"
+                   "say how much of the difference is A's own, B's own, and inherited through the inputs")->type_name("MODEL");
   options->inputs.declare(*verb);
   verb->add_option("--format", r.globals.format, "Form of the answer")->check(CLI::IsMember({"text", "json"}))->type_name("FORMAT");
   verb->callback([r, options] { r.action = [&globals = r.globals, options] { return run(globals, *options); }; });

@@ -1,6 +1,6 @@
 #include "lppool/compare/origin.h"
 
-#include <set>
+#include <tuple>
 #include <vector>
 
 #include "lppool/base/error.h"
@@ -28,6 +28,7 @@ void collect_reads(const Node& node, std::vector<std::string>& names) {
 
 OriginFinder::OriginFinder(const Model& model, std::map<std::string, Value> inputs, int threads)
     : graph_(std::make_shared<const BoundGraph>(bind_model(model))), inputs_(std::move(inputs)), threads_(threads) {
+  for (const ValueInfo& input : graph_->inputs) input_names_.insert(input.name);
   for (const BoundNode& node : graph_->nodes) {
     for (const std::string& output : node.node.outputs) {
       if (!output.empty()) producers_[output] = &node;
@@ -35,58 +36,58 @@ OriginFinder::OriginFinder(const Model& model, std::map<std::string, Value> inpu
   }
 }
 
-ErrorOrigin OriginFinder::find(const std::string& tensor, const Tensor& a, const Tensor& b, const Source& b_holds,
-                               const ComparisonTolerance& tolerance) const {
-  ErrorOrigin origin;
-  const auto producer = producers_.find(tensor);
-  if (producer == producers_.end()) {
-    origin.problem = "no node of the model's main graph makes it";
-    return origin;
-  }
-  const BoundNode& node = *producer->second;
-  origin.node = node.where;
-
-  // From the node's inputs upward, as far as B holds nothing.
+Tensor OriginFinder::rerun(const BoundNode& node, const std::string& tensor, const Source& holds) const {
+  // From the node's inputs upward, as far as this side holds nothing.
+  ExecutorOptions options;
+  options.threads = threads_;
+  options.request.outputs = {tensor};
   std::map<std::string, Value> given;
-  std::set<std::string> fed, seen(node.node.outputs.begin(), node.node.outputs.end());
+  std::set<std::string> seen(node.node.outputs.begin(), node.node.outputs.end());
   std::vector<std::string> open;
   collect_reads(node.node, open);
   while (!open.empty()) {
     const std::string name = std::move(open.back());
     open.pop_back();
-    if (!seen.insert(name).second) continue;
+    // What a side holds of initializers is of no use here: the model has them.
     const auto maker = producers_.find(name);
-    Value value = b_holds(name);
+    const bool is_input = input_names_.contains(name);
+    if (!seen.insert(name).second || (maker == producers_.end() && !is_input)) continue;
+    Value value = holds(name);
     if (!value.empty()) {
       given[name] = std::move(value);
-      if (maker != producers_.end()) fed.insert(name);
+      if (maker != producers_.end()) options.request.fed.insert(name);
     } else if (const auto input = inputs_.find(name); input != inputs_.end()) {
       given[name] = input->second;
     } else if (maker != producers_.end()) {
       collect_reads(maker->second->node, open);
     }
   }
+  const std::vector<Value> outputs = Executor(graph_, std::move(options)).run(std::move(given));
+  if (outputs.empty() || !outputs.front().is_tensor()) fail(ErrorKind::kUnsupported, "the node makes no tensor here");
+  return outputs.front().tensor();
+}
 
-  try {
-    ExecutorOptions options;
-    options.threads = threads_;
-    options.request.outputs = {tensor};
-    options.request.fed = std::move(fed);
-    // What B holds of initializers is of no use here: the model has them.
-    std::set<std::string> wanted = options.request.fed;
-    for (const ValueInfo& input : graph_->inputs) wanted.insert(input.name);
-    std::erase_if(given, [&wanted](const auto& entry) { return !wanted.contains(entry.first); });
-    const std::vector<Value> outputs = Executor(graph_, std::move(options)).run(std::move(given));
-    if (outputs.empty() || !outputs.front().is_tensor()) {
-      origin.problem = "the node makes no tensor here";
-      return origin;
-    }
-    origin.local = compare(outputs.front().tensor(), b, tolerance);
-    origin.inherited = compare(a, outputs.front().tensor(), tolerance);
-  } catch (const Error& error) {
-    if (error.kind() == ErrorKind::kInterrupted) throw;
-    origin.problem = error.what();
+ErrorOrigin OriginFinder::find(const std::string& tensor, const Tensor& a, const Tensor& b, const Source& a_holds,
+                               const Source& b_holds, const ComparisonTolerance& tolerance) const {
+  ErrorOrigin origin;
+  const auto producer = producers_.find(tensor);
+  if (producer == producers_.end()) {
+    origin.problem = "no node of the model's main graph makes it";
+    return origin;
   }
+  origin.node = producer->second->where;
+  std::optional<Tensor> from_a, from_b;
+  for (const auto& [side, holds, result] : {std::tuple{"A", &a_holds, &from_a}, {"B", &b_holds, &from_b}}) {
+    try {
+      *result = rerun(*producer->second, tensor, *holds);
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::kInterrupted) throw;
+      origin.problem += fmt::format("{}with the inputs of {}: {}", origin.problem.empty() ? "" : "; ", side, error.what());
+    }
+  }
+  if (from_a) origin.own_a = compare(a, *from_a, tolerance);
+  if (from_b) origin.own_b = compare(b, *from_b, tolerance);
+  if (from_a && from_b) origin.inherited = compare(*from_a, *from_b, tolerance);
   return origin;
 }
 
