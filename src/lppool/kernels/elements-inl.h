@@ -37,6 +37,8 @@ struct Float32 {
   static constexpr ElementType kType = ElementType::kFloat32;
   static constexpr int kDropped = 29;
   static HWY_INLINE Vd load(const float* x) { return hn::PromoteTo(D(), hn::LoadU(F(), x)); }
+  // Half the work of taking the absolute value after widening.
+  static HWY_INLINE Vd load_abs(const float* x) { return hn::PromoteTo(D(), hn::Abs(hn::LoadU(F(), x))); }
   static HWY_INLINE Vd load_part(const float* x, std::int64_t n) {
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
     return hn::PromoteTo(D(), hn::MaskedLoad(hn::FirstN(F(), static_cast<std::size_t>(n)), F(), x));

@@ -110,7 +110,10 @@ struct Powers {
   // Values are scaled only where a class of p and type needs it at all.
   static constexpr bool kScaled = P == 0 || std::is_same_v<Type, Float64>;
 
-  HWY_INLINE Vd value(const T* x) const { return prepare(Type::load(x)); }
+  HWY_INLINE Vd value(const T* x) const {
+    if constexpr (std::is_same_v<Type, Float32> && P != 2 && !kScaled) return Type::load_abs(x);
+    return prepare(Type::load(x));
+  }
   HWY_INLINE Vd prepare(Vd v) const {
     if constexpr (P != 2) v = hn::Abs(v);
     if constexpr (kScaled) v = hn::Mul(v, hn::Set(D(), scale));

@@ -108,6 +108,7 @@ TEST_CASE("Every way of sharing sums agrees with the literal pooling", "[kernels
       {1, {{.in = 100, .out = 50, .kernel = 2, .stride = 2}}},                        // every other
       {1, {{.in = 100, .out = 50, .kernel = 3, .stride = 2, .pad_begin = 1}}},        // every other
       {1, {{.in = 100, .out = 25, .kernel = 4, .stride = 4}}},                        // strided
+      {1, {{.in = 5000, .out = 3, .kernel = 2, .stride = 2000}}},                     // strided
       {1, {{.in = 100, .out = 90, .kernel = 6, .dilation = 3, .pad_begin = 6}}},      // dilated
       {1, {{.in = 20, .out = 30, .kernel = 5000, .pad_begin = 4990}}},                // from the ends
       {1, {{.in = 20, .out = 30, .kernel = 900, .dilation = 3, .pad_begin = 2690}}},  // from the ends

@@ -1,0 +1,377 @@
+// The last axis of a box: windows along one line of sums, roots and rounding. Compiled once for each instruction set.
+#if defined(LPPOOL_KERNELS_LINE_POOL_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef LPPOOL_KERNELS_LINE_POOL_INL_H
+#undef LPPOOL_KERNELS_LINE_POOL_INL_H
+#else
+#define LPPOOL_KERNELS_LINE_POOL_INL_H
+#endif
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "lppool/base/checked.h"
+#include "lppool/kernels/double_double.h"
+#include "lppool/kernels/job.h"
+#include "lppool/kernels/lines-inl.h"
+#include "lppool/kernels/scan-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace lppool::kernels {
+namespace HWY_NAMESPACE {
+
+// Windows up to this many elements are added up one by one along a line.
+constexpr std::int64_t kDirectTaps = 5;
+// Windows up to this many elements are put together from equal parts; longer ones by doubling.
+constexpr std::int64_t kPartedTaps = 36;
+
+// A line is `left_margin()` zeros, the sums of the elements of the axis, and zeros again, in `line_size()` doubles of
+// which all but the elements stay 0.
+template <class Type, int P>
+class LinePooler {
+ public:
+  using T = typename Type::Storage;
+  using Acc = typename Type::Acc;
+
+  LinePooler(const Box& box, const LpNorm& norm, const Rounding& rounding)
+      : box_(box), axis_(box.axes.back()), norm_(norm), rounding_(rounding) {
+    plan();
+    left_margin_ = round_up(left_);
+    line_size_ = left_margin_ + round_up(axis_.in) + round_up(right_) + kSlack;
+    sums_size_ = std::max(round_up(end_ - begin_), line_size_) + kSlack;
+  }
+
+  // No window meets the input.
+  bool empty() const { return begin_ == end_; }
+  std::int64_t left_margin() const { return left_margin_; }
+  std::int64_t line_size() const { return line_size_; }
+  // How many sums one element passes through here, at most: long windows are shared by doubling, twice 63 levels at
+  // most.
+  std::int64_t depth() const {
+    const std::int64_t taps = axis_.max_taps();
+    const bool doubled = axis_.stride == 1 || prefers_dense(axis_.kernel, axis_.stride);
+    return doubled ? std::min<std::int64_t>(taps, 126) : taps;
+  }
+  // Doubles (or pairs of them) of scratch this needs, to be given before use.
+  std::int64_t scratch_size() const { return 2 * sums_size_; }
+  void set_scratch(Line scratch) { sums_ = scratch; }
+
+  // Pools a line, given by its first element, into one row of outputs. position: the indices of the row along the axes
+  // before this one, followed by a place for the index along it.
+  void pool(Line elements, T* y, std::int64_t* position) {
+    position_ = position;
+    const BoxAxis& ax = axis_;
+    std::fill_n(y, begin_, T{});
+    std::fill(y + end_, y + ax.out, T{});
+    const std::int64_t n = end_ - begin_;
+    const Line line = elements + (ax.start + begin_ * ax.stride);
+    const std::int64_t k = ax.kernel, d = ax.dilation;
+    T* const target = y + begin_;
+    if (ends_) {
+      sum_from_ends(elements);
+    } else if (k == 1 && ax.stride == 1) {
+      return finish([&](std::int64_t j) HWY_ATTR { return load<Acc>(line + j); }, n, target);
+    } else if (k == 2 && ax.stride == 1) {
+      return use([&](std::int64_t j) HWY_ATTR { return add(load<Acc>(line + j), load<Acc>(line + (j + d))); }, n,
+                 target);
+    } else if (k == 3 && ax.stride == 1) {
+      return use(
+          [&](std::int64_t j) HWY_ATTR {
+            return add(add(load<Acc>(line + j), load<Acc>(line + (j + d))), load<Acc>(line + (j + 2 * d)));
+          },
+          n, target);
+    } else if (k <= kDirectTaps && ax.stride == 1) {
+      fill_sums(
+          [&](std::int64_t j) HWY_ATTR {
+            Acc sum = load<Acc>(line + j);
+            for (std::int64_t i = 1; i < k; ++i) sum = add(sum, load<Acc>(line + (j + i * d)));
+            return sum;
+          },
+          n);
+    } else if (k <= kPartedTaps && ax.stride == 1) {
+      sum_by_parts(line, n);
+    } else if (ax.stride == 1) {
+      sum_by_doubling(line, n);
+#if HWY_TARGET != HWY_SCALAR
+    } else if (ax.stride == 2 && d == 1 && k == 2) {
+      return use([&](std::int64_t j)
+                     HWY_ATTR { return add(every_other(line + 2 * j, 0), every_other(line + 2 * j, 1)); },
+                 n, target);
+    } else if (ax.stride == 2 && d == 1 && k == 3) {
+      return use(
+          [&](std::int64_t j) HWY_ATTR {
+            const Line at = line + 2 * j;
+            return add(add(every_other(at, 0), every_other(at, 1)), every_other(at + 2, 0));
+          },
+          n, target);
+#endif
+    } else if (prefers_dense(k, ax.stride)) {
+      sum_by_doubling(line, (n - 1) * ax.stride + 1);
+      pick(sums_, n);
+    } else {
+      sum_strided(line, n);
+    }
+    finish([&](std::int64_t j) HWY_ATTR { return load<Acc>(sums_ + j); }, n, target);
+  }
+
+ private:
+  // Vector loads run over the end of a line.
+  static constexpr std::int64_t kSlack = 4 * static_cast<std::int64_t>(hn::MaxLanes(D()));
+
+  // Which outputs meet the input at all, and how many zeros the line needs on both sides.
+  void plan() {
+    const BoxAxis& ax = axis_;
+    const auto reach = checked_mul(ax.kernel - 1, ax.dilation);
+    begin_ = 0;
+    if (ax.start < 0 && reach && *reach < -ax.start) begin_ = std::min(ceil_div(-ax.start - *reach, ax.stride), ax.out);
+    end_ = ax.start >= ax.in ? 0 : std::min(ax.out, (ax.in - 1 - ax.start) / ax.stride + 1);
+    end_ = std::max(end_, begin_);
+    // Windows that reach far beyond the line are summed from its ends instead: the zeros would cost more than the line.
+    ends_ = !reach || *reach > 2 * ax.in + 1024;
+    left_ = 0;
+    right_ = 0;
+    if (begin_ == end_) return;
+    if (!ends_) {
+      left_ = std::max<std::int64_t>(0, -(ax.start + begin_ * ax.stride));
+      right_ = std::max<std::int64_t>(0, ax.start + (end_ - 1) * ax.stride + *reach - (ax.in - 1));
+    }
+  }
+
+  // All windows of a dense line cost log2(k) additions each, and only every stride-th is wanted.
+  static bool prefers_dense(std::int64_t k, std::int64_t stride) {
+    const auto digits =
+        64 - static_cast<std::int64_t>(hwy::Num0BitsAboveMS1Bit_Nonzero64(static_cast<std::uint64_t>(k)));
+    return k * lanes() > 4 * stride * digits;
+  }
+
+  // The roots of sum(j): at once, or, where a root is much code, by way of memory.
+  template <class Sum>
+  HWY_INLINE void use(const Sum& sum, std::int64_t n, T* y) {
+    if constexpr (P != 0) {
+      finish(sum, n, y);
+    } else {
+      fill_sums(sum, n);
+      finish([&](std::int64_t j) HWY_ATTR { return load<Acc>(sums_ + j); }, n, y);
+    }
+  }
+
+  template <class Sum>
+  HWY_INLINE void fill_sums(const Sum& sum, std::int64_t n) {
+    for (std::int64_t j = 0; j < n; j += lanes()) store(sum(j), sums_ + j);
+  }
+
+#if HWY_TARGET != HWY_SCALAR
+  // Elements odd, odd + 2, ... of a line.
+  static HWY_INLINE Acc every_other(Line line, int odd) {
+    const Acc a = load<Acc>(line), b = load<Acc>(line + lanes());
+    return odd ? odd_lanes(b, a) : even_lanes(b, a);
+  }
+#endif
+
+  // Windows as parts of r elements each, whose sums neighbouring windows share, and what is left: about 2 sqrt(k)
+  // additions in two passes.
+  void sum_by_parts(Line line, std::int64_t n) {
+    const std::int64_t k = axis_.kernel, d = axis_.dilation;
+    std::int64_t r = 2;
+    const auto cost = [k](std::int64_t part) { return part - 1 + k / part - 1 + k % part; };
+    for (std::int64_t part = 3; part * part <= 2 * k; ++part) {
+      if (cost(part) < cost(r)) r = part;
+    }
+    const Line parts = sums_ + sums_size_;
+    const std::int64_t whole = k / r;
+    for (std::int64_t j = 0; j < n + (whole - 1) * r * d; j += lanes()) {
+      Acc sum = load<Acc>(line + j);
+      for (std::int64_t i = 1; i < r; ++i) sum = add(sum, load<Acc>(line + (j + i * d)));
+      store(sum, parts + j);
+    }
+    fill_sums(
+        [&](std::int64_t j) HWY_ATTR {
+          Acc sum = load<Acc>(parts + j);
+          for (std::int64_t i = 1; i < whole; ++i) sum = add(sum, load<Acc>(parts + (j + i * r * d)));
+          for (std::int64_t i = whole * r; i < k; ++i) sum = add(sum, load<Acc>(line + (j + i * d)));
+          return sum;
+        },
+        n);
+  }
+
+  // sums_[j] = sum of line[j + i*d], 0 <= i < k: windows of 1, 2, 4, ... elements, put together by the binary digits of
+  // k.
+  void sum_by_doubling(Line line, std::int64_t n) {
+    const std::int64_t d = axis_.dilation;
+    std::int64_t rest = axis_.kernel;
+    Line current = line;  // sums of `size` elements
+    const Line scratch = sums_ + sums_size_;
+    std::int64_t size = 1, done = 0;  // `done` elements of each window are in sums_
+    for (;; size *= 2, rest /= 2) {
+      if (rest & 1) {
+        const Line part = current + done * d;
+        if (done == 0) {
+          for (std::int64_t j = 0; j < n; j += lanes()) store(load<Acc>(part + j), sums_ + j);
+        } else {
+          add_lines<Acc>(sums_, part, round_up(n), sums_);
+        }
+        done += size;
+      }
+      if (rest == 1) return;
+      // The longer sums are needed as far as the windows that remain reach.
+      const std::int64_t length = round_up(n + (axis_.kernel - 2 * size) * d);
+      for (std::int64_t j = 0; j < length; j += lanes()) {
+        store(add(load<Acc>(current + j), load<Acc>(current + (j + size * d))), scratch + j);
+      }
+      current = scratch;
+    }
+  }
+
+  void pick(Line from, std::int64_t n) const {
+    const std::int64_t s = axis_.stride;
+    for (std::int64_t o = 1; o < n; ++o) {
+      from.p[o] = from.p[o * s];
+      if constexpr (std::is_same_v<Acc, Pair>) from.p[from.low + o] = from.p[from.low + o * s];
+    }
+  }
+
+  // Windows that overlap little: the elements i of `lanes` windows at a time.
+  void sum_strided(Line line, std::int64_t n) {
+    const BoxAxis& ax = axis_;
+    const D d;
+    const auto index = hn::Mul(hn::Iota(Di(), 0), hn::Set(Di(), ax.stride));
+    std::int64_t j = 0;
+    for (; j + lanes() <= n; j += lanes()) {
+      const Line at = line + j * ax.stride;
+      Acc sum = zero<Acc>();
+      for (std::int64_t i = 0; i < ax.kernel; ++i) {
+        Acc v;
+        from_double(hn::GatherIndex(d, at.p + i * ax.dilation, index), v);
+        if constexpr (std::is_same_v<Acc, Pair>) v.lo = hn::GatherIndex(d, at.p + at.low + i * ax.dilation, index);
+        sum = add(sum, v);
+      }
+      store(sum, sums_ + j);
+    }
+    // One by one: the lanes that are no windows would lie far outside the line.
+    for (; j < n; ++j) {
+      DoubleDouble sum;
+      for (std::int64_t i = 0; i < ax.kernel; ++i) {
+        const std::int64_t at = j * ax.stride + i * ax.dilation;
+        sum = kernels::add(sum, {line.p[at], std::is_same_v<Acc, Pair> ? line.p[line.low + at] : 0.0});
+      }
+      sums_.p[j] = sum.hi;
+      if constexpr (std::is_same_v<Acc, Pair>) sums_.p[sums_.low + j] = sum.lo;
+    }
+  }
+
+  // Every window contains one end of its chain of elements `dilation` apart, so its sum is a sum from that end.
+  void sum_from_ends(Line line) {
+    const BoxAxis& ax = axis_;
+    std::vector<DoubleDouble> from_left(static_cast<std::size_t>(ax.in)), from_right(from_left.size());
+    const auto value = [&](std::int64_t j) {
+      return DoubleDouble{line.p[j], std::is_same_v<Acc, Pair> ? line.p[line.low + j] : 0.0};
+    };
+    const auto at = [](std::vector<DoubleDouble>& v, std::int64_t j) -> DoubleDouble& {
+      return v[static_cast<std::size_t>(j)];
+    };
+    for (std::int64_t j = 0; j < ax.in; ++j) {
+      at(from_left, j) = j < ax.dilation ? value(j) : kernels::add(at(from_left, j - ax.dilation), value(j));
+    }
+    for (std::int64_t j = ax.in - 1; j >= 0; --j) {
+      at(from_right, j) = ax.in - j <= ax.dilation ? value(j) : kernels::add(at(from_right, j + ax.dilation), value(j));
+    }
+    for (std::int64_t o = begin_; o < end_; ++o) {
+      const std::int64_t start = ax.start + o * ax.stride;
+      const std::int64_t first = start >= 0 ? start : start - floor_div(start, ax.dilation) * ax.dilation;
+      const std::int64_t skipped = (first - start) / ax.dilation;
+      DoubleDouble sum;
+      if (first < ax.in && skipped < ax.kernel) {
+        const std::int64_t taps = std::min(ax.kernel - skipped, (ax.in - 1 - first) / ax.dilation + 1);
+        const std::int64_t last = first + (taps - 1) * ax.dilation;
+        sum = skipped > 0 || first < ax.dilation ? at(from_left, last) : at(from_right, first);
+      }
+      sums_.p[o - begin_] = sum.hi;
+      if constexpr (std::is_same_v<Acc, Pair>) sums_.p[sums_.low + o - begin_] = sum.lo;
+    }
+  }
+
+  // ---- Root and rounding. sum(j) gives the sums of outputs j .. j + lanes - 1.
+
+  template <class Sum>
+  HWY_INLINE void finish(const Sum& sum, std::int64_t n, T* y) {
+    std::int64_t j = 0;
+#if LPPOOL_QUICK_ROOT
+    if constexpr (std::is_same_v<Acc, Single> && (P == 1 || P == 2)) {
+      constexpr std::int64_t kRun = 64;  // vectors
+      while (j + lanes() <= n) {
+        const std::int64_t end = std::min(j + kRun * lanes(), n / lanes() * lanes());
+        if (!finish_run(sum, j, end, y)) finish_with_care(sum, j, end, y);
+        j = end;
+      }
+    }
+#endif
+    finish_with_care(sum, j, n, y);
+  }
+
+#if LPPOOL_QUICK_ROOT
+  // Outputs [j, end), whole vectors, without a branch; false if any of them needs a closer look. Zero sums do not.
+  template <class Sum>
+  HWY_INLINE bool finish_run(const Sum& sum, std::int64_t j, std::int64_t end, T* y) {
+    if (P == 1 && rounding_.certain) {
+      for (; j < end; j += lanes()) Type::store(sum(j).hi, y + j);
+      return true;
+    }
+    RunCheck<Type, P> check(rounding_);
+    for (; j < end; j += lanes()) {
+      const Vd r = quick_root(sum(j).hi);
+      Type::store(r, y + j);
+      check.look(r);
+    }
+    return check.passed();
+  }
+
+  static HWY_INLINE Vd quick_root(Vd sum) {
+    return P == 1 ? sum : quick_sqrt(sum);
+  }
+#endif
+
+  // Outputs [j, n), each vector with its checks.
+  template <class Sum>
+  HWY_INLINE void finish_with_care(const Sum& sum, std::int64_t j, std::int64_t n, T* y) {
+    const std::int64_t step = lanes();
+    for (; j + step <= n; j += step) {
+      const Rounded<Type> r = round_sums<Type, P>(sum(j), rounding_);
+      Type::store(r.value, y + j);
+      if (HWY_UNLIKELY(!hn::AllFalse(D(), r.doubt))) settle_lanes(r.doubt, j, step, y);
+    }
+    if (j == n) return;
+    const Rounded<Type> r = round_sums<Type, P>(sum(j), rounding_);
+    HWY_ALIGN T tail[hn::MaxLanes(D())];
+    Type::store(r.value, tail);
+    std::copy_n(tail, n - j, y + j);
+    if (HWY_UNLIKELY(!hn::AllFalse(D(), r.doubt))) settle_lanes(r.doubt, j, n - j, y);
+  }
+
+  HWY_NOINLINE void settle_lanes(Mask doubt, std::int64_t j, std::int64_t n, T* y) {
+    std::uint8_t bits[8] = {};
+    hn::StoreMaskBits(D(), doubt, bits);
+    for (std::int64_t lane = 0; lane < n; ++lane) {
+      if ((bits[lane / 8] >> (lane % 8) & 1) == 0) continue;
+      position_[box_.axes.size() - 1] = begin_ + j + lane;
+      store_element(Type::kType, y, j + lane, settle(Type::kType, box_, position_, norm_));
+    }
+  }
+
+  const Box& box_;
+  const BoxAxis& axis_;
+  const LpNorm& norm_;
+  const Rounding& rounding_;
+  std::int64_t begin_ = 0, end_ = 0;  // the outputs whose windows meet the input
+  std::int64_t left_ = 0, right_ = 0;
+  bool ends_ = false;
+  std::int64_t left_margin_ = 0, line_size_ = 0, sums_size_ = 0;
+  Line sums_;
+  std::int64_t* position_ = nullptr;
+};
+
+}  // namespace HWY_NAMESPACE
+}  // namespace lppool::kernels
+HWY_AFTER_NAMESPACE();
+
+#endif  // LPPOOL_KERNELS_LINE_POOL_INL_H
