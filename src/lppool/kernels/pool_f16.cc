@@ -1,8 +1,8 @@
-#include "lppool/kernels/isa.h"
+// SSE4 and the baseline are near enough to SSSE3 to leave it out.
+#define HWY_DISABLED_TARGETS HWY_SSSE3
+
 #include "lppool/kernels/job.h"
 
-// SSE4 and the baseline are near enough to leave it out.
-#define HWY_DISABLED_TARGETS HWY_SSSE3
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "lppool/kernels/pool_f16.cc"
 #include <hwy/foreach_target.h>
@@ -16,6 +16,8 @@
 #include "lppool/kernels/pool-inl.h"
 
 #if HWY_ONCE
+#include "lppool/kernels/dispatch.h"
+
 namespace lppool::kernels {
 
 HWY_EXPORT(pool_box_f16_target);
@@ -23,9 +25,7 @@ HWY_EXPORT(global_f16_target);
 HWY_EXPORT(segment_f16_target);
 
 FastKernels kernels_f16() {
-  hwy::ChosenTarget chosen;
-  chosen.Update(allowed_targets());
-  const std::size_t index = chosen.GetIndex();
+  const std::size_t index = dispatch_index();
   return {HWY_DISPATCH_TABLE(pool_box_f16_target)[index], HWY_DISPATCH_TABLE(global_f16_target)[index],
           HWY_DISPATCH_TABLE(segment_f16_target)[index]};
 }
