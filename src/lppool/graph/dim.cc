@@ -218,21 +218,50 @@ Dim extreme(const Dim& a, const Dim& b, bool maximum) {
 Dim min(const Dim& a, const Dim& b) { return extreme(a, b, false); }
 Dim max(const Dim& a, const Dim& b) { return extreme(a, b, true); }
 
-bool nonnegative(const Dim& d) {
-  if (!d.poly_) return false;
-  for (const auto& term : d.poly_->terms) {
-    if (term.second < 0) return false;
+namespace {
+
+std::optional<std::int64_t> least(const Dim& d);
+
+std::optional<std::int64_t> least(const DimAtom& atom) {
+  if (atom.kind == AtomKind::kSymbol) return 0;
+  const auto a = least(atom.a), b = least(atom.b);
+  switch (atom.kind) {
+    case AtomKind::kFloorDiv:
+      if (const auto divisor = atom.b.value(); a && divisor) return floor_div(*a, *divisor);
+      return a && b && *a >= 0 && *b >= 0 ? std::optional<std::int64_t>(0) : std::nullopt;
+    case AtomKind::kMin: return a && b ? std::optional(std::min(*a, *b)) : std::nullopt;
+    case AtomKind::kMax: return a && b ? std::optional(std::max(*a, *b)) : a ? a : b;
+    case AtomKind::kSymbol: break;
   }
-  return std::ranges::all_of(d.poly_->atoms, [](const auto& entry) {
-    const DimAtom& atom = *entry.second;
-    switch (atom.kind) {
-      case AtomKind::kSymbol: return true;
-      case AtomKind::kMax: return nonnegative(atom.a) || nonnegative(atom.b);
-      case AtomKind::kFloorDiv:
-      case AtomKind::kMin: return nonnegative(atom.a) && nonnegative(atom.b);
+  return std::nullopt;
+}
+
+// A number the expression never falls below where no symbol is negative; empty where none is plain to see.
+std::optional<std::int64_t> least(const Dim& d) {
+  const Dim::Poly* poly = DimAccess::poly(d);
+  if (poly == nullptr) return std::nullopt;
+  std::optional<std::int64_t> sum = 0;
+  for (const auto& [monomial, coefficient] : poly->terms) {
+    std::optional<std::int64_t> term = coefficient;
+    if (coefficient < 0 && !monomial.empty()) return std::nullopt;
+    for (const std::string& key : monomial) {
+      const auto factor = least(*poly->atoms.at(key));
+      // The least product is the product of the least factors only where none is negative, or there is just one.
+      if (!factor || (*factor < 0 && monomial.size() > 1)) return std::nullopt;
+      term = checked_mul(*term, *factor);
+      if (!term) return std::nullopt;
     }
-    return false;
-  });
+    sum = checked_add(*sum, *term);
+    if (!sum) return std::nullopt;
+  }
+  return sum;
+}
+
+}  // namespace
+
+bool nonnegative(const Dim& d) {
+  const auto bound = least(d);
+  return bound && *bound >= 0;
 }
 
 Dim Dim::substitute(const std::map<std::string, Dim>& values) const {

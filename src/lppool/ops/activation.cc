@@ -72,6 +72,8 @@ constexpr OpVersion kThresholdedReluVersions[] = {
 };
 constexpr OpVersion kShrinkVersions[] = {{9, "input:T", "output:T", "bias:float=0.0 lambd:float=0.5", "T=num11"}};
 
+using kernels::Function;
+
 double sigmoid(double x) {
   return 1 / (1 + std::exp(-x));
 }
@@ -82,7 +84,7 @@ void run_relu(KernelContext& ctx) {
 }
 
 void run_sigmoid(KernelContext& ctx) {
-  run_unary_wide(ctx, Floats{}, sigmoid);
+  run_function(ctx, Floats{}, sigmoid, Function::kSigmoid);
 }
 
 void run_leaky_relu(KernelContext& ctx) {
@@ -97,28 +99,30 @@ void run_thresholded_relu(KernelContext& ctx) {
 
 void run_elu(KernelContext& ctx) {
   const double alpha = ctx.attributes.f("alpha");
-  run_unary_wide(ctx, Floats{}, [=](double x) { return x < 0 ? alpha * std::expm1(x) : x; });
+  run_function(
+      ctx, Floats{}, [=](double x) { return x < 0 ? alpha * std::expm1(x) : x; }, Function::kExpLinear, alpha, 1, 1);
 }
 
 void run_selu(KernelContext& ctx) {
   const double alpha = ctx.attributes.f("alpha"), gamma = ctx.attributes.f("gamma");
-  run_unary_wide(ctx, Floats{}, [=](double x) { return gamma * (x <= 0 ? alpha * std::expm1(x) : x); });
+  run_function(
+      ctx, Floats{}, [=](double x) { return gamma * (x <= 0 ? alpha * std::expm1(x) : x); }, Function::kExpLinear,
+      gamma * alpha, 1, gamma);
 }
 
 void run_celu(KernelContext& ctx) {
   const double alpha = ctx.attributes.f("alpha");
   if (alpha == 0) fail(ErrorKind::kRuntime, "attribute 'alpha' is 0, expected another number: x / alpha has no value");
-  run_unary_wide(ctx, Floats{}, [=](double x) {
-    // max(0, x) + min(0, alpha * (exp(x / alpha) - 1)); for alpha > 0 only one of the two is not 0.
-    if (std::isnan(x)) return x;
-    const double low = alpha * std::expm1(x / alpha);
-    return std::max(0.0, x) + std::min(0.0, low);
-  });
+  // max(0, x) + min(0, alpha * (exp(x / alpha) - 1)): for either sign of alpha, one of the two is 0.
+  run_function(
+      ctx, Floats{}, [=](double x) { return x < 0 ? alpha * std::expm1(x / alpha) : x; }, Function::kExpLinear, alpha,
+      1 / alpha, 1);
 }
 
 double hard_sigmoid(double x, double alpha, double beta) {
   const double y = alpha * x + beta;
-  return y < 0 ? 0 : y > 1 ? 1 : y;
+  const double low = y < 0 ? 0 : y;  // two steps, which vectorise; NaN passes
+  return low > 1 ? 1 : low;
 }
 
 void run_hard_sigmoid(KernelContext& ctx) {
@@ -131,8 +135,9 @@ void run_hard_swish(KernelContext& ctx) {
 }
 
 void run_softplus(KernelContext& ctx) {
-  run_unary_wide(ctx, Floats{},
-                 [](double x) { return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)); });
+  run_function(
+      ctx, Floats{}, [](double x) { return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)); },
+      Function::kSoftplus);
 }
 
 void run_softsign(KernelContext& ctx) {
@@ -141,23 +146,23 @@ void run_softsign(KernelContext& ctx) {
 
 // tanh(ln(1 + e)) = (e^2 + 2 e) / (e^2 + 2 e + 2), with e = exp(x).
 void run_mish(KernelContext& ctx) {
-  run_unary_wide(ctx, Floats{}, [](double x) {
+  const auto mish = [](double x) {
     if (x > 40) return x;  // the factor rounds to 1
     const double e = std::exp(x), n = e * (e + 2);
     return x * (n / (n + 2));
-  });
+  };
+  run_function(ctx, Floats{}, mish, Function::kMish);
 }
 
 void run_gelu(KernelContext& ctx) {
   const std::string approximate = ctx.attributes.s("approximate");
   if (approximate == "none") {
     // 1 + erf(z) = erfc(-z), which keeps its digits where x is far below zero.
-    run_unary_wide(ctx, Floats{}, [](double x) { return 0.5 * x * std::erfc(-x * M_SQRT1_2); });
+    run_function(ctx, Floats{}, [](double x) { return 0.5 * x * std::erfc(-x * M_SQRT1_2); }, Function::kGelu);
   } else if (approximate == "tanh") {
-    run_unary_wide(ctx, Floats{}, [](double x) {
-      const double inner = std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x);
-      return x * sigmoid(2 * inner);  // 0.5 * (1 + tanh(z)) = sigmoid(2 z)
-    });
+    // 0.5 * (1 + tanh(z)) = sigmoid(2 z)
+    const auto gelu = [](double x) { return x * sigmoid(2 * std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)); };
+    run_function(ctx, Floats{}, gelu, Function::kGeluTanh);
   } else {
     fail(ErrorKind::kRuntime, "attribute 'approximate' is '{}', expected none or tanh", approximate);
   }
@@ -165,7 +170,7 @@ void run_gelu(KernelContext& ctx) {
 
 void run_swish(KernelContext& ctx) {
   const double alpha = ctx.attributes.f("alpha");
-  run_unary_wide(ctx, Floats{}, [=](double x) { return x * sigmoid(alpha * x); });
+  run_function(ctx, Floats{}, [=](double x) { return x * sigmoid(alpha * x); }, Function::kSwish, alpha);
 }
 
 void run_shrink(KernelContext& ctx) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "lppool/kernels/functions.h"
 #include "lppool/ops/broadcast.h"
 #include "lppool/ops/element_types.h"
 #include "lppool/ops/op.h"
@@ -39,6 +40,22 @@ void run_unary_wide(KernelContext& ctx, List types, F f) {
     ctx.threads().parallel_for(x.size(), kCostlyGrain, [&](std::int64_t begin, std::int64_t end) {
       map_row<WideArithmetic<T>>(from + begin, to + begin, end - begin, f);
     });
+  });
+}
+
+// The same for the functions that have a vector form in float32: `vectors` does that type, f the others.
+template <typename List, typename F>
+void run_function(KernelContext& ctx, List types, F f, kernels::Function vectors, double a = 0, double b = 0,
+                  double c = 0) {
+  const Tensor x = ctx.input(0);
+  if (x.dtype() != DataType::kFloat32) {
+    run_unary_wide(ctx, types, f);
+    return;
+  }
+  const float* from = x.data<float>().data();
+  float* to = ctx.output_in_place(0, 0, x.dtype(), x.shape()).template mutable_data<float>().data();
+  ctx.threads().parallel_for(x.size(), kCostlyGrain, [&](std::int64_t begin, std::int64_t end) {
+    kernels::map_float32(vectors, from + begin, to + begin, end - begin, a, b, c);
   });
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "lppool/kernels/functions.h"
 #include "lppool/ops/element_types.h"
 #include "lppool/ops/lines.h"
 #include "lppool/ops/op.h"
@@ -42,9 +43,81 @@ void find_largest(const T* x, const Lines& lines, std::int64_t width, double* la
   }
 }
 
+// e^(x[i] - shift[i]) for n neighbouring elements; shift is one number where step is 0.
+template <typename T>
+void exponentials(const T* x, const double* shift, std::int64_t step, double* y, std::int64_t n) {
+  if constexpr (std::is_same_v<T, float>) {
+    kernels::exp_shifted(x, shift, step, y, n);
+  } else {
+    for (std::int64_t i = 0; i < n; ++i) y[i] = std::exp(static_cast<double>(x[i]) - shift[i * step]);
+  }
+}
+
+// A block of one line, or a row of neighbouring lines: what is exponentiated at once.
+constexpr std::int64_t kBlock = 256;
+static_assert(kBlock % 8 == 0 && kBlock >= kSide);
+
+// The sum of e^(x - m) over one contiguous line, in eight interleaved parts whatever the instruction set.
+template <typename T>
+double sum_of_line(const T* x, std::int64_t length, double largest) {
+  double parts[8] = {}, block[kBlock];
+  for (std::int64_t begin = 0; begin < length; begin += kBlock) {
+    const std::int64_t n = std::min(kBlock, length - begin);
+    exponentials(x + begin, &largest, 0, block, n);
+    for (std::int64_t i = n; i % 8 != 0; ++i) block[i] = 0;
+    for (std::int64_t i = 0; i < n; i += 8) {
+      for (int p = 0; p < 8; ++p) parts[p] += block[i + p];
+    }
+  }
+  return ((parts[0] + parts[4]) + (parts[2] + parts[6])) + ((parts[1] + parts[5]) + (parts[3] + parts[7]));
+}
+
+template <typename T>
+void softmax_line(const T* x, T* y, std::int64_t length, bool logarithm) {
+  double largest = -std::numeric_limits<double>::infinity(), block[kBlock];
+  for (std::int64_t i = 0; i < length; ++i) {
+    const auto v = static_cast<double>(x[i]);
+    largest = v > largest ? v : largest;
+  }
+  const double sum = sum_of_line(x, length, largest);
+  if (logarithm) {
+    const double log_sum = std::log(sum);
+    for (std::int64_t i = 0; i < length; ++i) y[i] = static_cast<T>(static_cast<double>(x[i]) - largest - log_sum);
+    return;
+  }
+  for (std::int64_t begin = 0; begin < length; begin += kBlock) {
+    const std::int64_t n = std::min(kBlock, length - begin);
+    exponentials(x + begin, &largest, 0, block, n);
+    for (std::int64_t i = 0; i < n; ++i) y[begin + i] = static_cast<T>(block[i] / sum);
+  }
+}
+
+// Lines side by side, element i of each in row i.
+template <typename T>
+void softmax_rows(const T* x, T* y, const Lines& lines, std::int64_t width, bool logarithm) {
+  double largest[kSide], sum[kSide] = {}, row[kSide];
+  find_largest(x, lines, width, largest);
+  for (std::int64_t i = 0; i < lines.length; ++i) {
+    exponentials(x + i * lines.inner, largest, 1, row, width);
+    for (std::int64_t k = 0; k < width; ++k) sum[k] += row[k];
+  }
+  if (logarithm) {
+    for (std::int64_t k = 0; k < width; ++k) sum[k] = std::log(sum[k]);
+  }
+  for (std::int64_t i = 0; i < lines.length; ++i) {
+    const T* from = x + i * lines.inner;
+    T* to = y + i * lines.inner;
+    if (logarithm) {
+      for (std::int64_t k = 0; k < width; ++k) to[k] = static_cast<T>(static_cast<double>(from[k]) - largest[k] - sum[k]);
+    } else {
+      exponentials(from, largest, 1, row, width);
+      for (std::int64_t k = 0; k < width; ++k) to[k] = static_cast<T>(row[k] / sum[k]);
+    }
+  }
+}
+
 // y = exp(x - m) / sum exp(x - m), or x - m - log(sum exp(x - m)), with the largest element m of the line.
-template <bool kLogarithm>
-void run_softmax(KernelContext& ctx) {
+void run_lines(KernelContext& ctx, bool logarithm) {
   const Tensor x = ctx.input(0);
   const Lines lines = lines_of(ctx);
   for_type(Floats{}, x.dtype(), [&](auto tag) {
@@ -52,27 +125,13 @@ void run_softmax(KernelContext& ctx) {
     const T* from = x.data<T>().data();
     T* to = ctx.output_in_place(0, 0, x.dtype(), x.shape()).template mutable_data<T>().data();
     for_lines(ctx.threads(), lines, [&](std::int64_t first, std::int64_t width) {
-      double largest[kSide], sum[kSide] = {};
-      const T* source = from + first;
-      T* target = to + first;
-      find_largest(source, lines, width, largest);
-      for (std::int64_t i = 0; i < lines.length; ++i) {
-        for (std::int64_t k = 0; k < width; ++k) {
-          sum[k] += std::exp(static_cast<double>(source[i * lines.inner + k]) - largest[k]);
-        }
-      }
-      if constexpr (kLogarithm) {
-        for (std::int64_t k = 0; k < width; ++k) sum[k] = std::log(sum[k]);
-      }
-      for (std::int64_t i = 0; i < lines.length; ++i) {
-        for (std::int64_t k = 0; k < width; ++k) {
-          const double shifted = static_cast<double>(source[i * lines.inner + k]) - largest[k];
-          target[i * lines.inner + k] = static_cast<T>(kLogarithm ? shifted - sum[k] : std::exp(shifted) / sum[k]);
-        }
-      }
+      if (lines.inner == 1) softmax_line(from + first, to + first, lines.length, logarithm);
+      else softmax_rows(from + first, to + first, lines, width, logarithm);
     });
   });
 }
+void run_softmax(KernelContext& ctx) { run_lines(ctx, false); }
+void run_log_softmax(KernelContext& ctx) { run_lines(ctx, true); }
 
 // 1 at the first largest element of each line, as numpy's argmax finds it (a NaN counts as largest), else 0.
 void run_hardmax(KernelContext& ctx) {
@@ -123,8 +182,8 @@ void infer(InferContext& ctx) {
                        .infer = infer,                \
                        .run = kernel,                 \
                        .facts = {.function = is_function}};
-LPPOOL_SOFTMAX(Softmax, "exp(x) divided by the sum of exp over the axis.", run_softmax<false>, true)
-LPPOOL_SOFTMAX(LogSoftmax, "Logarithm of the softmax over the axis.", run_softmax<true>, true)
+LPPOOL_SOFTMAX(Softmax, "exp(x) divided by the sum of exp over the axis.", run_softmax, true)
+LPPOOL_SOFTMAX(LogSoftmax, "Logarithm of the softmax over the axis.", run_log_softmax, true)
 LPPOOL_SOFTMAX(Hardmax, "1 at the first largest element along the axis, 0 elsewhere.", run_hardmax, false)
 #undef LPPOOL_SOFTMAX
 

@@ -80,7 +80,19 @@ void run_sign(KernelContext& ctx) {
 
 // The integers that opset 9 allows give 0, 1 or -1: erf is less than 1 everywhere, yet rounds to it from 6 on.
 void run_erf(KernelContext& ctx) {
-  run_unary_wide(ctx, Numbers{}, []<typename A>(A x) { return static_cast<A>(std::erf(static_cast<double>(x))); });
+  run_function(
+      ctx, Numbers{}, []<typename A>(A x) { return static_cast<A>(std::erf(static_cast<double>(x))); },
+      kernels::Function::kErf);
+}
+
+void run_exp(KernelContext& ctx) {
+  run_function(ctx, Floats{}, [](double x) { return std::exp(x); }, kernels::Function::kExp);
+}
+void run_log(KernelContext& ctx) {
+  run_function(ctx, Floats{}, [](double x) { return std::log(x); }, kernels::Function::kLog);
+}
+void run_tanh(KernelContext& ctx) {
+  run_function(ctx, Floats{}, [](double x) { return std::tanh(x); }, kernels::Function::kTanh);
 }
 
 #define LPPOOL_EXACT(name, expression)                           \
@@ -97,8 +109,6 @@ LPPOOL_EXACT(run_round,
              std::nearbyint(x))  // ties to even in the default rounding mode, which this library never changes
 LPPOOL_EXACT(run_sqrt, std::sqrt(x))
 LPPOOL_EXACT(run_reciprocal, 1 / x)
-LPPOOL_WIDE(run_exp, std::exp(x))
-LPPOOL_WIDE(run_log, std::log(x))
 LPPOOL_WIDE(run_sin, std::sin(x))
 LPPOOL_WIDE(run_cos, std::cos(x))
 LPPOOL_WIDE(run_tan, std::tan(x))
@@ -107,7 +117,6 @@ LPPOOL_WIDE(run_acos, std::acos(x))
 LPPOOL_WIDE(run_atan, std::atan(x))
 LPPOOL_WIDE(run_sinh, std::sinh(x))
 LPPOOL_WIDE(run_cosh, std::cosh(x))
-LPPOOL_WIDE(run_tanh, std::tanh(x))
 LPPOOL_WIDE(run_asinh, std::asinh(x))
 LPPOOL_WIDE(run_acosh, std::acosh(x))
 LPPOOL_WIDE(run_atanh, std::atanh(x))

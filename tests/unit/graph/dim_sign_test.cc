@@ -10,6 +10,9 @@ TEST_CASE("a dim is nonnegative only where no symbol could make it negative", "[
   CHECK(nonnegative(h * w + Dim(3)));
   CHECK(nonnegative(floor_div(h, Dim(2))));
   CHECK(nonnegative(max(h - Dim(5), Dim(0))));
+  // As a stride of 2 gives: the least value is floor(-1/2) + 1 = 0.
+  CHECK(nonnegative(floor_div(h - Dim(1), Dim(2)) + Dim(1)));
+  CHECK_FALSE(nonnegative(floor_div(h - Dim(3), Dim(2)) + Dim(1)));
   CHECK_FALSE(nonnegative(Dim()));
   CHECK_FALSE(nonnegative(Dim(-1)));
   CHECK_FALSE(nonnegative(h - Dim(1)));
