@@ -138,8 +138,11 @@ Image decode_bmp(Bytes bytes, std::size_t most) {
   const std::size_t pixels_at = number(10, 4), header = number(14, 4);
   const bool core = header == 12;
   if (!core && header < 40) fail(ErrorKind::kParse, "BMP image: a header of {} bytes", header);
-  const std::int64_t width = core ? number(18, 2) : static_cast<std::int32_t>(number(18, 4));
-  const std::int64_t stated = core ? number(20, 2) : static_cast<std::int32_t>(number(22, 4));
+  const auto length = [&](std::size_t old_at, std::size_t at) -> std::int64_t {
+    if (core) return number(old_at, 2);
+    return static_cast<std::int32_t>(number(at, 4));
+  };
+  const std::int64_t width = length(18, 18), stated = length(20, 22);
   const std::int64_t height = stated < 0 ? -stated : stated;  // negative: rows from the top
   const std::uint32_t bits = number(core ? 24 : 28, 2), compression = core ? 0 : number(30, 4);
   if (compression != 0) fail(ErrorKind::kUnsupported, "a compressed BMP image (method {})", compression);

@@ -1,0 +1,123 @@
+#include <zlib.h>
+
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "support/run_op.h"
+
+using namespace lppool;
+using namespace lppool::test;
+
+namespace {
+
+Tensor stream(const std::string& bytes) {
+  return Tensor::of<std::uint8_t>({static_cast<std::int64_t>(bytes.size())},
+                                  std::vector<std::uint8_t>(bytes.begin(), bytes.end()));
+}
+
+Tensor decode(const std::string& bytes, const std::string& format = "RGB") {
+  OpCall call{.op_type = "ImageDecoder", .opset = 20};
+  call.inputs = {stream(bytes)};
+  call.attributes = {attr_s("pixel_format", format)};
+  return run_op1(call);
+}
+
+std::string big(std::uint32_t value) {
+  return {static_cast<char>(value >> 24), static_cast<char>(value >> 16), static_cast<char>(value >> 8),
+          static_cast<char>(value)};
+}
+std::string little(std::uint32_t value, int count = 4) {
+  std::string text;
+  for (int i = 0; i < count; ++i) text += static_cast<char>(value >> (8 * i));
+  return text;
+}
+
+std::string chunk(const std::string& name, const std::string& data) {
+  const std::string body = name + data;
+  const auto sum = crc32(0, reinterpret_cast<const Bytef*>(body.data()), static_cast<uInt>(body.size()));
+  return big(static_cast<std::uint32_t>(data.size())) + body + big(static_cast<std::uint32_t>(sum));
+}
+
+// A PNG of rows that begin with their filter's number.
+std::string png(std::uint32_t width, std::uint32_t height, char depth, char colour, const std::string& rows,
+                bool interlaced = false, const std::string& palette = "") {
+  std::string packed(compressBound(static_cast<uLong>(rows.size())), '\0');
+  uLongf size = static_cast<uLongf>(packed.size());
+  REQUIRE(compress(reinterpret_cast<Bytef*>(packed.data()), &size, reinterpret_cast<const Bytef*>(rows.data()),
+                   static_cast<uLong>(rows.size())) == Z_OK);
+  packed.resize(size);
+  const std::string header = big(width) + big(height) + depth + colour + '\0' + '\0' + (interlaced ? '\1' : '\0');
+  return "\x89PNG\r\n\x1a\n" + chunk("IHDR", header) + (palette.empty() ? "" : chunk("PLTE", palette)) +
+         chunk("IDAT", packed) + chunk("IEND", "");
+}
+
+std::string text(std::initializer_list<int> bytes) {
+  std::string result;
+  for (const int byte : bytes) result += static_cast<char>(byte);
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("ImageDecoder reads every filter of PNG", "[ops][ImageDecoder]") {
+  const std::string rows = text({0, 10, 20, 1, 11, 11, 2, 4, 5, 3, 13, 7, 4, 10, 15});
+  const Tensor y = decode(png(2, 5, 8, 0, rows), "Grayscale");
+  CHECK(y.shape() == Shape{5, 2, 1});
+  // Row 4: averages (0 + 15) / 2 = 7 and (20 + 27) / 2 = 23. Row 5: Paeth takes 20, then of 30, 30, 20 the left.
+  CHECK(to_doubles(y) == std::vector<double>{10, 20, 11, 22, 15, 27, 20, 30, 30, 45});
+}
+
+TEST_CASE("ImageDecoder reads colour, palettes, small depths and interlaced PNG", "[ops][ImageDecoder]") {
+  CHECK(to_doubles(decode(png(1, 2, 8, 2, text({0, 1, 2, 3, 0, 4, 5, 6})))) == std::vector<double>{1, 2, 3, 4, 5, 6});
+  CHECK(to_doubles(decode(png(1, 1, 8, 2, text({0, 1, 2, 3})), "BGR")) == std::vector<double>{3, 2, 1});
+  CHECK(to_doubles(decode(png(4, 1, 2, 3, text({0, 0b00011011}), false, text({0, 0, 0, 9, 8, 7, 1, 2, 3, 4, 5, 6})))) ==
+        std::vector<double>{0, 0, 0, 9, 8, 7, 1, 2, 3, 4, 5, 6});
+  CHECK(to_doubles(decode(png(4, 1, 2, 0, text({0, 0b00011011})), "Grayscale")) ==
+        std::vector<double>{0, 85, 170, 255});
+  // 2 x 2 interlaced: pass 1 holds (0, 0), pass 6 (1, 0), pass 7 row 1.
+  CHECK(to_doubles(decode(png(2, 2, 8, 0, text({0, 1, 0, 2, 0, 3, 4}), true), "Grayscale")) ==
+        std::vector<double>{1, 2, 3, 4});
+}
+
+TEST_CASE("ImageDecoder reads BMP from the bottom up, with or without palette", "[ops][ImageDecoder]") {
+  const auto bmp = [](std::int32_t width, std::int32_t height, int bits, const std::string& palette,
+                      const std::string& pixels) {
+    return "BM" + little(0) + little(0) + little(static_cast<std::uint32_t>(54 + palette.size())) + little(40) +
+           little(static_cast<std::uint32_t>(width)) + little(static_cast<std::uint32_t>(height)) + little(1, 2) +
+           little(static_cast<std::uint32_t>(bits), 2) + std::string(24, '\0') + palette + pixels;
+  };
+  const std::string pixels = text({1, 2, 3, 0, 4, 5, 6, 0});  // rows are padded to 4 bytes
+  CHECK(to_doubles(decode(bmp(1, 2, 24, "", pixels))) == std::vector<double>{6, 5, 4, 3, 2, 1});
+  CHECK(to_doubles(decode(bmp(1, -2, 24, "", pixels))) == std::vector<double>{3, 2, 1, 6, 5, 4});
+  CHECK(to_doubles(decode(bmp(3, 1, 1, text({7, 8, 9, 0, 1, 2, 3, 0}), text({0b01000000, 0, 0, 0})))) ==
+        std::vector<double>{9, 8, 7, 3, 2, 1, 9, 8, 7});
+  // Luma of 255, 0, 0.
+  CHECK(to_doubles(decode(bmp(1, 1, 24, "", text({0, 0, 255, 0})), "Grayscale")) == std::vector<double>{76});
+  CHECK(decode(bmp(1, 2, 24, "", "")).shape() == Shape{0, 0, 3});
+}
+
+TEST_CASE("ImageDecoder reads PNM, plain and raw, and TIFF", "[ops][ImageDecoder]") {
+  CHECK(to_doubles(decode("P2\n# two\n2 1 255 7 250", "Grayscale")) == std::vector<double>{7, 250});
+  CHECK(to_doubles(decode("P6 1 1 255\nabc")) == std::vector<double>{'a', 'b', 'c'});
+  CHECK(to_doubles(decode("P4 3 1\n\xa0", "Grayscale")) == std::vector<double>{0, 255, 0});
+  CHECK(to_doubles(decode("P1 3 1 101", "Grayscale")) == std::vector<double>{0, 255, 0});
+  const auto tag = [](std::uint32_t number, std::uint32_t value) {
+    return little(number, 2) + little(4, 2) + little(1) + little(value);
+  };
+  const std::string tiff = "II" + little(42, 2) + little(8) + little(7, 2) + tag(256, 2) + tag(257, 1) + tag(258, 8) +
+                           tag(262, 1) + tag(273, 98) + tag(277, 1) + tag(279, 2) + little(0) + "AB";
+  REQUIRE(tiff.size() == 100);
+  CHECK(to_doubles(decode(tiff, "Grayscale")) == std::vector<double>{'A', 'B'});
+}
+
+TEST_CASE("ImageDecoder gives an empty image for damage and refuses unknown formats by name", "[ops][ImageDecoder]") {
+  std::string damaged = png(1, 1, 8, 0, text({0, 1}));
+  damaged[damaged.size() - 14] = static_cast<char>(damaged[damaged.size() - 14] ^ 1);
+  CHECK(decode(damaged).shape() == Shape{0, 0, 3});
+  CHECK(decode("nothing of the kind", "Grayscale").shape() == Shape{0, 0, 1});
+  CHECK(decode(png(100, 100, 8, 0, text({0, 1}))).shape() == Shape{0, 0, 3});
+  CHECK_THROWS_WITH(decode(std::string("RIFF\0\0\0\0WEBPVP8 ", 16)), Catch::Contains("WebP"));
+  CHECK_THROWS_WITH(decode(png(1, 1, 8, 6, text({0, 1, 2, 3, 4}))), Catch::Contains("transparency"));
+  // More pixels than memory is refused before they are allocated.
+  CHECK_THROWS_AS(decode(png(0x7fffffff, 0x7fffffff, 8, 2, "")), Error);
+}
