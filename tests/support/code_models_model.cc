@@ -86,7 +86,7 @@ std::vector<CodeModel> file_models() {
       with("OP008", "lppool in small letters", one_node("lppool", 18)),
       with("OP009", "Celu at opset 9", one_node("Celu", 9)),
       with("OP010", "Upsample at opset 10", one_node("Upsample", 10)),
-      with("OP012", "an operator on maps", one_node("DictVectorizer", 18, {}, "ai.onnx.ml")),
+      {"OP012", "an operator of opset 28", serialized(one_node("SwiGLU", 28)), {"OP005"}, {}, false},
       with("OP013", "an experimental operator of ONNX 1.0", one_node("ATen", 1)),
       {"OP011", "an unknown operator at opset 99", serialized(one_node("NewThing", 99)), {"OP005"}, {}, false},
   };

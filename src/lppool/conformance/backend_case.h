@@ -43,7 +43,7 @@ struct CaseOptions {
 std::vector<std::filesystem::path> find_cases(const std::filesystem::path& root);
 
 // Runs all data sets of one case. Never throws but for kInterrupted: whatever goes wrong is the result. An operator, opset
-// or type that is not supported gives kSkipped. A file tolerance.json ({"rtol": 1e-5, "atol": 0, "ulp": 1}) in the folder
+// or type that is not supported gives kSkipped, and so do values that differ where the model draws random numbers. A file tolerance.json ({"rtol": 1e-5, "atol": 0, "ulp": 1}) in the folder
 // replaces the default tolerance. Safe to call from several threads.
 CaseResult run_case(const std::filesystem::path& path, const CaseOptions& options);
 

@@ -189,6 +189,7 @@ struct OpFacts {
   bool function = false;         // ONNX defines the operator by a function body
   bool onnx_infers = true;       // ONNX ships shape inference for it
   bool experimental = false;     // support level COMMON otherwise
+  bool random = false;           // outputs are drawn: no two implementations give the same
 };
 
 struct OpDef {

@@ -237,6 +237,7 @@ const OpDef kRandomNormal = {
     .infer = infer_random,
     .run = run_random_normal,
     .constant_foldable = false,
+    .facts = {.random = true},
 };
 
 extern const OpDef kRandomNormalLike;
@@ -248,6 +249,7 @@ const OpDef kRandomNormalLike = {
     .infer = infer_random_like,
     .run = run_random_normal_like,
     .constant_foldable = false,
+    .facts = {.random = true},
 };
 
 extern const OpDef kRandomUniform;
@@ -259,6 +261,7 @@ const OpDef kRandomUniform = {
     .infer = infer_random,
     .run = run_random_uniform,
     .constant_foldable = false,
+    .facts = {.random = true},
 };
 
 extern const OpDef kRandomUniformLike;
@@ -270,6 +273,7 @@ const OpDef kRandomUniformLike = {
     .infer = infer_random_like,
     .run = run_random_uniform_like,
     .constant_foldable = false,
+    .facts = {.random = true},
 };
 
 extern const OpDef kMultinomial;
@@ -281,6 +285,7 @@ const OpDef kMultinomial = {
     .infer = infer_multinomial,
     .run = run_multinomial,
     .constant_foldable = false,
+    .facts = {.random = true},
 };
 
 extern const OpDef kBernoulli;
@@ -292,7 +297,7 @@ const OpDef kBernoulli = {
     .infer = infer_bernoulli,
     .run = run_bernoulli,
     .constant_foldable = false,
-    .facts = {.function = true},
+    .facts = {.function = true, .random = true},
 };
 
 }  // namespace lppool
