@@ -18,6 +18,7 @@
 #include "lppool/io/text_tensor.h"
 #include "lppool/npy/npz.h"
 #include "lppool/onnx/model_file.h"
+#include "lppool/report/drawing.h"
 #include "report.h"
 #include "validators.h"
 
@@ -26,6 +27,7 @@ namespace {
 
 struct Options {
   std::string file, dtype, member, slice;
+  std::string graph;
   bool all = false, nodes = false;
 };
 
@@ -209,7 +211,22 @@ Json model_json(const std::string& file, const Model& model, const Summary& summ
   return document;
 }
 
+// The graph as a picture, or as the text that Graphviz makes one of.
+void show_graph(const Options& options, const Model& model) {
+  if (!model.graph) fail(ErrorKind::kParse, "{}: the model has no graph", options.file);
+  const BoundGraph graph = bind_model(model);
+  const report::Drawing drawing = report::draw_graph(model.graph->name, graph, infer_shapes(graph));
+  if (options.graph == "dot") return print(report::dot_text(drawing));
+  const auto svg = report::svg_text(drawing, true);
+  if (!svg) {
+    fail(ErrorKind::kLimit, "the graph has {} nodes and {} edges: too much for a readable picture ('--graph dot' has no limit)",
+         drawing.nodes.size(), drawing.edges.size());
+  }
+  print(*svg);
+}
+
 void show_model(const Globals& globals, const Options& options, const ModelFile& file) {
+  if (!options.graph.empty()) return show_graph(options, file.model());
   Summary summary;
   if (file.model().graph) count_nodes(*file.model().graph, true, summary);
   if (globals.format == "json") print_json(model_json(options.file, file.model(), summary, options.nodes));
@@ -290,7 +307,11 @@ std::optional<ModelFile> as_model(const std::string& file, const FileBytes& byte
 }
 
 int run(Globals& globals, const Options& options) {
+  const auto tensors_have_no_graph = [&] {
+    if (!options.graph.empty()) fail(ErrorKind::kUsage, "--graph draws models, and '{}' holds tensors", options.file);
+  };
   if (std::filesystem::is_directory(options.file)) {
+    tensors_have_no_graph();
     show_set(globals, options, TensorSet::open(options.file));
     return 0;
   }
@@ -303,7 +324,9 @@ int run(Globals& globals, const Options& options) {
       show_model(globals, options, *model);
       return 0;
     }
-  } else if (looks_like_zip(bytes->view()) && options.member.empty()) {
+  }
+  tensors_have_no_graph();
+  if (looks_like_zip(bytes->view()) && options.member.empty()) {
     std::vector<NamedTensor> tensors = read_all_tensors(bytes, options.file, read);
     if (tensors.size() == 1) show_tensor(globals, options, std::move(tensors.front()));
     else show_set(globals, options, TensorSet::open(options.file));
@@ -322,10 +345,13 @@ void add_show(const Registration& r) {
       "\nA folder or an archive of tensors is listed, one line for each.\n"
       "\nExamples:\n"
       "  lppool-cli show model.onnx\n"
+      "  lppool-cli show model.onnx --graph svg > model.svg      shapes on the edges; laid out by Graphviz where it is installed\n"
+      "  lppool-cli show model.onnx --graph dot | dot -Tpdf -o model.pdf\n"
       "  lppool-cli show y.npy\n"
       "  lppool-cli show y.npy --slice '0, 3, 10:20, :' --all");
   verb->add_option("FILE", options->file, "Model, tensor file, archive or folder; '-' reads stdin")->required();
   verb->add_flag("--nodes", options->nodes, "List the nodes of the main graph, too");
+  verb->add_option("--graph", options->graph, "Draw the main graph of a model instead")->check(CLI::IsMember({"svg", "dot"}))->type_name("FORM");
   verb->add_option("--slice", options->slice, "Part of the tensor, as numpy writes it")->type_name("INDEX");
   verb->add_flag("--all", options->all, "All values, however many");
   verb->add_option("--member", options->member, "Array of a .npz")->type_name("NAME");
