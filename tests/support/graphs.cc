@@ -77,9 +77,10 @@ std::vector<Value> run_graph(const Graph& graph, std::int64_t opset, std::map<st
   return executor.run(std::move(inputs));
 }
 
-std::string inferred_type(const Graph& graph, std::int64_t opset, const std::string& tensor) {
+std::string inferred_type(const Graph& graph, std::int64_t opset, const std::string& tensor,
+                          const InferOptions& options) {
   const BoundGraph bound = bind(graph, opset);
-  const InferResult result = infer_shapes(bound);
+  const InferResult result = infer_shapes(bound, options);
   for (const Diagnostic& finding : result.findings) {
     if (finding.severity == Severity::kError) throw Error(ErrorKind::kRuntime, finding.message);
   }

@@ -26,6 +26,7 @@ Graph graph(std::vector<ValueInfo> inputs, std::vector<ValueInfo> outputs, std::
 std::vector<Value> run_graph(const Graph& graph, std::int64_t opset, std::map<std::string, Value> inputs,
                              ExecutorOptions options = {});
 // The inferred type of a tensor of the main graph as text; throws Error(kRuntime) where a rule refuses.
-std::string inferred_type(const Graph& graph, std::int64_t opset, const std::string& tensor);
+std::string inferred_type(const Graph& graph, std::int64_t opset, const std::string& tensor,
+                          const InferOptions& options = {});
 
 }  // namespace lppool::test

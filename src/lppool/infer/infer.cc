@@ -206,9 +206,17 @@ class Engine {
   }
 
   void add_initializers(const BoundGraph& graph, const std::set<std::string>& inputs, Scope& scope, bool record) {
-    // An initializer that is also an input is a default the caller may replace: its contents are not constant.
+    // An initializer that is also an input is a default (every weight of a model of IR 3 is): its contents count unless the
+    // caller states the input. The declaration stays the type, so that names of dimensions are kept.
     const auto add = [&](const std::string& name, Known known) {
-      if (inputs.contains(name)) return;
+      if (inputs.contains(name)) {
+        if (!record || options_.input_shapes.contains(name)) return;
+        Known& input = scope[name];
+        if (input.type.kind == Type::Kind::kUnset || !input.type.shape) input.type = known.type;
+        input.constant = std::move(known.constant);
+        input.elements = std::move(known.elements);
+        return;
+      }
       if (record) add_tensor(name, TensorKind::kInitializer, known.type, "", -1, std::nullopt);
       scope[name] = std::move(known);
     };

@@ -10,7 +10,9 @@ namespace lppool {
 
 struct InferOptions {
   std::map<std::string, std::int64_t> dims;                 // symbolic dimension -> number
-  std::map<std::string, std::vector<Dim>> input_shapes;     // graph input -> shape to use instead of the declared one
+  // Graph input -> shape to use instead of the declared one. Such an input is taken to be given by the caller: where it has
+  // an initializer, that default counts no more.
+  std::map<std::string, std::vector<Dim>> input_shapes;
   std::map<std::string, ValueType> fed;                     // inner tensors the caller feeds: their producers are not asked
   bool explain = false;                                     // keep the formulas
 };
