@@ -27,6 +27,7 @@ struct Options {
   std::string trap;
   bool shadow = false;
   std::int64_t time_limit = 0, memory_limit = 0, dump_budget = 0;
+  std::int64_t loop_limit = ExecutorOptions().max_iterations;
 };
 
 // What a dump will take, as far as inference can tell. `unknown` counts tensors whose size only the run will show.
@@ -163,6 +164,7 @@ int run(Globals& globals, const Options& options) {
   executor_options.threads = globals.threads;
   executor_options.request.outputs = options.outputs;
   executor_options.request.keep_all = !options.dump_folder.empty() && options.outputs.empty();
+  executor_options.max_iterations = options.loop_limit;
   executor_options.time_limit = std::chrono::milliseconds(options.time_limit * 1000);
   for (const std::string& name : options.inputs.fed_names()) executor_options.request.fed.insert(name);
 
@@ -276,6 +278,8 @@ void add_run(const Registration& r) {
       })->type_name("KINDS");
   verb->add_flag("--shadow", options->shadow, "Run each node in float64 too, and report the error of each tensor");
   verb->add_option("--time-limit", options->time_limit, "Stop with code 6 after so many seconds")->check(CLI::PositiveNumber)->type_name("S");
+  verb->add_option("--loop-limit", options->loop_limit, "Stop with code 6 after so many rounds of Loop and Scan bodies (0: no limit)")
+      ->check(CLI::NonNegativeNumber)->capture_default_str()->type_name("N");
   verb->add_option("--memory-limit", options->memory_limit, "Stop with code 6 before tensors hold more bytes than this")
       ->transform(CLI::AsSizeValue(false))->type_name("BYTES");
   verb->add_option("--format", r.globals.format, "Form of the answer")->check(CLI::IsMember({"text", "json"}))->type_name("FORMAT");

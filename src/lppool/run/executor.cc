@@ -45,7 +45,7 @@ class Executor::Run {
   void checkpoint() {
     check_interrupt();
     const std::int64_t allowed = executor_.options_.max_iterations;
-    if (allowed > 0 && ++iterations_ > allowed) fail(ErrorKind::kLimit, "more than {} rounds of loops in one run", allowed);
+    if (allowed > 0 && ++iterations_ > allowed) fail(ErrorKind::kLimit, "more than {} rounds of loops in one run, the limit set for it", allowed);
     if (deadline_ && Clock::now() > *deadline_) {
       fail(ErrorKind::kLimit, "the run takes longer than the {} ms allowed", executor_.options_.time_limit.count());
     }

@@ -38,7 +38,8 @@ struct ExecutorOptions {
   PlanRequest request;
   bool fold_constants = true;
   std::chrono::milliseconds time_limit{0};  // 0: none
-  std::int64_t max_iterations = 0;          // of Loop and Scan bodies in one run; 0: none
+  // Rounds of Loop and Scan bodies in one run, so that no model runs for ever unasked; 0: no limit.
+  std::int64_t max_iterations = 10'000'000;
 };
 
 // Runs one bound graph, as often as wanted. Kernels' packed weights are kept between runs. Not thread safe: one run at a
