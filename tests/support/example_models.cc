@@ -49,6 +49,19 @@ Model one_pool(std::string x, std::string y, std::vector<Attribute> attributes, 
   return make_model(g.graph, opset, opset >= 22 ? 10 : 8);
 }
 
+// Names that a careless writer of HTML, XML or shell commands would act on.
+Model hostile_names() {
+  const std::string x = "<img src=x onerror=alert(1)>", y = "\"'&amp;y</td></table>";
+  GraphBuilder g("</title><script>alert(2)</script>");
+  g.input(x, "float32 1x1x4x4").output(y, "float32 1x1x2x2");
+  Node node = make_node("LpPool", "a", "b", {attr_ints("kernel_shape", {3, 3}), attr_ints("strides", {2, 2}), attr_ints("pads", {1, 1, 0, 0})});
+  node.inputs = {x};
+  node.outputs = {y};
+  node.name = "</summary><script>alert(3)</script>; rm -rf * $(id) \xE2\x80\xAE" + std::string(300, 'n');
+  g.graph.nodes = {node};
+  return make_model(g.graph, 18, 8);
+}
+
 std::string npy(const Tensor& tensor) {
   const NpyParts parts = npy_parts(tensor, NpyForm::kVoid);
   std::string bytes = parts.header;
@@ -74,6 +87,7 @@ std::vector<ExampleFile> example_files() {
   add("models/half.onnx", "LpPool in float16 over a window whose norm is above the largest half, for `run --trap`",
       serialized(one_pool("float16 1x1x4", "float16 1x1x2", {attr_ints("kernel_shape", {2}), attr_ints("strides", {2})}, 18)));
   add("models/bfloat.onnx", "GlobalLpPool in bfloat16, which version 22 added", serialized(one_pool("bfloat16 1x2x4", "bfloat16 1x2x1", {}, 22, "GlobalLpPool")));
+  add("models/names.onnx", "LpPool between tensors whose names are HTML, for `report`", serialized(hostile_names()));
 
   const Tensor x = Tensor::of<float>({1, 1, 4}, {3, -4, 5, 12});
   const Tensor y = Tensor::of<float>({1, 1, 2}, {5, 13});
