@@ -96,47 +96,82 @@ DoubleDouble sum_plane(const Powers<Type, P>& powers, const typename Type::Stora
   return sum;
 }
 
-// A vector whose lane i is the sum of the lanes of v[i]: neighbouring lanes are added and two vectors packed into one,
-// until one is left.
-template <class Acc>
-HWY_INLINE Acc sum_each(Acc* v) {
+// A vector whose lane i is the sum of the lanes of v[i], i < N = lanes: neighbouring lanes are added and two vectors
+// packed into one, until one is left.
+template <std::int64_t N, class Acc>
+HWY_INLINE Acc sum_each(const Acc* v) {
+  if constexpr (N == 1) {
+    return v[0];
 #if HWY_TARGET != HWY_SCALAR
-  for (std::int64_t n = lanes(); n > 1; n /= 2) {
-    for (std::int64_t i = 0; i < n; i += 2) v[i / 2] = add(even_lanes(v[i + 1], v[i]), odd_lanes(v[i + 1], v[i]));
-  }
+  } else {
+    const Acc a = sum_each<N / 2>(v), b = sum_each<N / 2>(v + N / 2);
+    return add(even_lanes(b, a), odd_lanes(b, a));
 #endif
-  return v[0];
+  }
 }
 
-// Lane by lane sums of `lanes` neighbouring planes of n elements each, read as one run of full vectors: where a vector
-// belongs to two planes, each takes its lanes.
-template <class Type, int P>
-HWY_INLINE void sum_planes(const Powers<Type, P>& powers, const typename Type::Storage* x, std::int64_t n,
-                           typename Type::Acc* sums) {
+// How `lanes` neighbouring planes of n elements each lie in the run of full vectors they make together: plane i takes
+// the lanes `first` of the vector its neighbour ended in (none where it starts with a vector), `full` vectors, and the
+// lanes `last` of one more.
+struct PlaneCut {
+  std::int64_t full = 0;
+  unsigned first = 0, last = 0;  // bits
+};
+
+inline void cut_planes(std::int64_t n, PlaneCut* cuts) {
+  const std::int64_t step = lanes();
+  for (std::int64_t i = 0; i < step; ++i) {
+    const std::int64_t begin = i * n;
+    const std::int64_t head = std::min(n, (step - begin % step) % step);
+    const auto bits = [](std::int64_t count) { return (1u << count) - 1; };
+    cuts[i].first = bits(head) << (begin % step);
+    cuts[i].full = (n - head) / step;
+    cuts[i].last = bits((n - head) % step);
+  }
+}
+
+HWY_INLINE Mask lane_mask(unsigned bits) {
+  const auto byte = static_cast<std::uint8_t>(bits);
+  HWY_ALIGN const std::uint8_t bytes[8] = {byte};
+  return hn::LoadMaskBits(D(), bytes);
+}
+
+// Lane by lane sums of the planes of N cuts, `distance` elements apart. Several abreast, because each is a chain of
+// additions that wait for each other.
+template <int N, class Type, int P>
+HWY_INLINE void sum_planes(const Powers<Type, P>& powers, const typename Type::Storage* x, std::int64_t distance,
+                           const PlaneCut* cuts, typename Type::Acc (*sums)[hn::MaxLanes(D())]) {
   using Acc = typename Type::Acc;
   const D d;
   const std::int64_t step = lanes();
-  std::int64_t j = 0;       // the next vector
-  Vd shared = hn::Zero(d);  // the vector the last plane ended in
-  std::int64_t begin = 0;   // lanes of it that plane took
+  Vd shared[N] = {};  // the vectors the last planes ended in
   for (std::int64_t i = 0; i < step; ++i) {
-    const std::int64_t end = (i + 1) * n;
-    Acc sum = zero<Acc>();
-    if constexpr (P == 2 && std::is_same_v<Acc, Single>) sum.hi = hn::Set(d, kTinySum);
-    if (begin != 0) {
-      const Mask taken = hn::FirstN(d, static_cast<std::size_t>(begin));
-      const Mask own =
-          j <= end ? taken : hn::Or(taken, hn::Not(hn::FirstN(d, static_cast<std::size_t>(end - (j - step)))));
-      sum = add_loosely(powers, sum, hn::IfThenZeroElse(own, shared));
+    Acc sum[N];
+#pragma GCC unroll 4
+    for (int v = 0; v < N; ++v) {
+      sum[v] = zero<Acc>();
+      if constexpr (P == 2 && std::is_same_v<Acc, Single>) sum[v].hi = hn::Set(d, kTinySum);
     }
-    for (; j + step <= end; j += step) sum = add_loosely(powers, sum, powers.value(x + j));
-    if (j < end) {
-      shared = powers.value(x + j);
-      sum = add_loosely(powers, sum, hn::IfThenElseZero(hn::FirstN(d, static_cast<std::size_t>(end - j)), shared));
-      j += step;
+    if (cuts[i].first != 0) {
+      const Mask mask = lane_mask(cuts[i].first);
+#pragma GCC unroll 4
+      for (int v = 0; v < N; ++v) sum[v] = add_loosely(powers, sum[v], hn::IfThenElseZero(mask, shared[v]));
     }
-    begin = end - (j - step) == step ? 0 : end - (j - step);
-    sums[i] = settled(sum);
+    for (const auto* const end = x + cuts[i].full * step; x < end; x += step) {
+#pragma GCC unroll 4
+      for (int v = 0; v < N; ++v) sum[v] = add_loosely(powers, sum[v], powers.value(x + v * distance));
+    }
+    if (cuts[i].last != 0) {
+      const Mask mask = lane_mask(cuts[i].last);
+#pragma GCC unroll 4
+      for (int v = 0; v < N; ++v) {
+        shared[v] = powers.value(x + v * distance);
+        sum[v] = add_loosely(powers, sum[v], hn::IfThenElseZero(mask, shared[v]));
+      }
+      x += step;
+    }
+#pragma GCC unroll 4
+    for (int v = 0; v < N; ++v) sums[v][i] = settled(sum[v]);
   }
 }
 
@@ -150,19 +185,35 @@ class GlobalPooler {
   GlobalPooler(std::int64_t size, const LpNorm& norm) : size_(size), norm_(norm) {
     powers_.p = norm.whole;
     rounding_ = unscanned_rounding<Type, P>(norm, run_depth() + kLanes);
+    cut_planes(size, cuts_);
   }
 
   void run(const T* x, T* y, std::int64_t planes) {
     std::int64_t plane = 0;
     const std::int64_t block = kBlockVectors * lanes();
-    for (; plane + kLanes <= planes && size_ <= block; plane += kLanes) {
-      Acc sums[kLanes];
-      if (size_ < 8 * kLanes * kStreams) {
-        sum_planes(powers_, x + plane * size_, size_, sums);
-      } else {
-        for (std::int64_t i = 0; i < kLanes; ++i) sums[i] = sum_run(powers_, x + (plane + i) * size_, size_);
+    // The roots of several vectors of planes are taken together: each waits long for its sum.
+    constexpr std::int64_t kTogether = 8;
+    constexpr int kAbreast = 2;
+    while (plane + kLanes <= planes && size_ <= block) {
+      const std::int64_t vectors = std::min((planes - plane) / kLanes, kTogether);
+      Acc totals[kTogether];
+      const T* const first = x + plane * size_;
+      const std::int64_t distance = kLanes * size_;
+      std::int64_t v = 0;
+      Acc sums[kAbreast][kLanes];
+      if (size_ >= kLanes && size_ < 8 * kLanes * kStreams) {
+        for (; v + kAbreast <= vectors; v += kAbreast) {
+          sum_planes<kAbreast>(powers_, first + v * distance, distance, cuts_, sums);
+          for (int i = 0; i < kAbreast; ++i) totals[v + i] = sum_each<kLanes>(sums[i]);
+        }
       }
-      finish(sum_each(sums), kLanes, x + plane * size_, y + plane);
+      for (; v < vectors; ++v) {
+        for (std::int64_t i = 0; i < kLanes; ++i) {
+          sums[0][i] = sum_run(powers_, first + v * distance + i * size_, size_);
+        }
+        totals[v] = sum_each<kLanes>(sums[0]);
+      }
+      for (v = 0; v < vectors; ++v, plane += kLanes) finish(totals[v], kLanes, x + plane * size_, y + plane);
     }
     for (; plane < planes; plane += kLanes) {
       const std::int64_t n = std::min(kLanes, planes - plane);
@@ -234,6 +285,7 @@ class GlobalPooler {
   LpNorm norm_;
   Powers<Type, P> powers_;
   Rounding rounding_;
+  PlaneCut cuts_[kLanes];
 };
 
 // Calls use(integral_constant<int, P>) with the class of the exponent.

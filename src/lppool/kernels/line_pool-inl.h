@@ -6,6 +6,8 @@
 #define LPPOOL_KERNELS_LINE_POOL_INL_H
 #endif
 
+#include <hwy/cache_control.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -40,6 +42,12 @@ class LinePooler {
     left_margin_ = round_up(left_);
     line_size_ = left_margin_ + round_up(axis_.in) + round_up(right_) + kSlack;
     sums_size_ = std::max(round_up(end_ - begin_), line_size_) + kSlack;
+    const std::int64_t k = axis_.kernel;
+    const bool shape = axis_.stride == 1
+                           ? k == 2 || k == 3 || ((k == 5 || k == 7) && axis_.dilation == 1)
+                           : axis_.stride == 2 && axis_.dilation == 1 && (k == 3 || (k == 2 && !starts_odd()));
+    quick_ = LPPOOL_QUICK_ROOT && std::is_same_v<Acc, Single> && (P == 1 || P == 2) && shape && begin_ == 0 &&
+             end_ == axis_.out && end_ >= lanes() && !ends_;
   }
 
   // No window meets the input.
@@ -56,6 +64,70 @@ class LinePooler {
   // Doubles (or pairs of them) of scratch this needs, to be given before use.
   std::int64_t scratch_size() const { return 2 * sums_size_; }
   void set_scratch(Line scratch) { sums_ = scratch; }
+
+  // Whether pool_quickly is worth a try, now that the rounding is known; and whether it wants folded lines.
+  bool quick() const {
+#if LPPOOL_QUICK_ROOT
+    return quick_ && can_check_runs<Type, P>(rounding_);
+#else
+    return false;
+#endif
+  }
+  bool folds() const {
+    return quick_ && axis_.stride == 2;
+  }
+  // Windows begin at odd places.
+  bool starts_odd() const {
+    return (axis_.start & 1) != 0;
+  }
+
+  // Pools `count` lines, line_size() apart and given by their first element, into rows of outputs y_step apart. False,
+  // and what is in the outputs means nothing, if any output needs a closer look. Where the axis folds(), a line is two:
+  // the sums of elements 2i and 2i + 1, and then elements 2i, or 2i + 1 where windows start at odd places. Rows of
+  // input at `next`, next_step apart, are fetched into the cache on the way.
+  bool pool_quickly([[maybe_unused]] Line lines, [[maybe_unused]] std::int64_t count, [[maybe_unused]] T* y,
+                    [[maybe_unused]] std::int64_t y_step, [[maybe_unused]] const T* next,
+                    [[maybe_unused]] std::int64_t next_step) {
+#if LPPOOL_QUICK_ROOT
+    if constexpr (std::is_same_v<Acc, Single> && (P == 1 || P == 2)) {
+      const std::int64_t k = axis_.kernel, d = axis_.dilation, start = axis_.start, size = line_size_;
+      if (axis_.stride == 1) {
+        if (k == 2) {
+          return finish_lines(
+              [=](Line line, std::int64_t j) HWY_ATTR {
+                const Line at = line + (start + j);
+                return add(load<Acc>(at), load<Acc>(at + d));
+              },
+              lines, size, count, y, y_step, next, next_step);
+        }
+        if (k == 5) {
+          return finish_lines([=](Line line, std::int64_t j) HWY_ATTR { return sum_of_5(line + (start + j)); }, lines,
+                              size, count, y, y_step, next, next_step);
+        }
+        if (k == 7) {
+          return finish_lines([=](Line line, std::int64_t j) HWY_ATTR { return sum_of_7(line + (start + j)); }, lines,
+                              size, count, y, y_step, next, next_step);
+        }
+        return finish_lines(
+            [=](Line line, std::int64_t j) HWY_ATTR {
+              const Line at = line + (start + j);
+              return add(add(load<Acc>(at), load<Acc>(at + d)), load<Acc>(at + 2 * d));
+            },
+            lines, size, count, y, y_step, next, next_step);
+      }
+      const std::int64_t pair = ceil_div(start, 2);  // the first whole one of the first window
+      if (k == 2) {
+        return finish_lines([=](Line line, std::int64_t j) HWY_ATTR { return load<Acc>(line + (pair + j)); }, lines,
+                            2 * size, count, y, y_step, next, next_step);
+      }
+      const std::int64_t single = size + (starts_odd() ? pair - 1 : pair + 1);
+      return finish_lines([=](Line line, std::int64_t j)
+                              HWY_ATTR { return add(load<Acc>(line + (pair + j)), load<Acc>(line + (single + j))); },
+                          lines, 2 * size, count, y, y_step, next, next_step);
+    }
+#endif
+    return false;
+  }
 
   // Pools a line, given by its first element, into one row of outputs. position: the indices of the row along the axes
   // before this one, followed by a place for the index along it.
@@ -299,9 +371,11 @@ class LinePooler {
 #if LPPOOL_QUICK_ROOT
     if constexpr (std::is_same_v<Acc, Single> && (P == 1 || P == 2)) {
       constexpr std::int64_t kRun = 64;  // vectors
-      while (j + lanes() <= n) {
+      while (j + lanes() <= n && can_check_runs<Type, P>(rounding_)) {
         const std::int64_t end = std::min(j + kRun * lanes(), n / lanes() * lanes());
-        if (!finish_run(sum, j, end, y)) finish_with_care(sum, j, end, y);
+        RunCheck<Type, P> check(rounding_);
+        for (std::int64_t i = j; i < end; i += lanes()) finish_quickly(sum(i).hi, y + i, check);
+        if (!check.passed()) finish_with_care(sum, j, end, y);
         j = end;
       }
     }
@@ -310,24 +384,54 @@ class LinePooler {
   }
 
 #if LPPOOL_QUICK_ROOT
-  // Outputs [j, end), whole vectors, without a branch; false if any of them needs a closer look. Zero sums do not.
-  template <class Sum>
-  HWY_INLINE bool finish_run(const Sum& sum, std::int64_t j, std::int64_t end, T* y) {
-    if (P == 1 && rounding_.certain) {
-      for (; j < end; j += lanes()) Type::store(sum(j).hi, y + j);
-      return true;
-    }
-    RunCheck<Type, P> check(rounding_);
-    for (; j < end; j += lanes()) {
-      const Vd r = quick_root(sum(j).hi);
-      Type::store(r, y + j);
-      check.look(r);
-    }
-    return check.passed();
+  // Lanes n, n + 1, ... of a and then of b.
+  template <int N>
+  static HWY_INLINE Vd shifted(Vd b, Vd a) {
+    return Vd{_mm512_castsi512_pd(_mm512_alignr_epi64(_mm512_castpd_si512(b.raw), _mm512_castpd_si512(a.raw), N))};
+  }
+  // Sums of windows of 5 or 7 elements: neighbours are added once, and pairs shared. One load for each element would
+  // take longer, as most of them lie across two cache lines.
+  static HWY_INLINE Single sum_of_5(Line at) {
+    const Vd a = load<Single>(at).hi, b = load<Single>(at + lanes()).hi;
+    const Vd pairs = hn::Add(a, shifted<1>(b, a)), more = hn::Add(b, shifted<1>(b, b));
+    return {hn::Add(hn::Add(pairs, shifted<2>(more, pairs)), shifted<4>(b, a))};
+  }
+  static HWY_INLINE Single sum_of_7(Line at) {
+    const Vd a = load<Single>(at).hi, b = load<Single>(at + lanes()).hi;
+    const Vd pairs = hn::Add(a, shifted<1>(b, a)), more = hn::Add(b, shifted<1>(b, b));
+    return {hn::Add(hn::Add(pairs, shifted<2>(more, pairs)), hn::Add(shifted<4>(more, pairs), shifted<6>(b, a)))};
   }
 
-  static HWY_INLINE Vd quick_root(Vd sum) {
-    return P == 1 ? sum : quick_sqrt(sum);
+  // One vector of outputs without a branch.
+  static HWY_INLINE void finish_quickly(Vd sum, T* y, RunCheck<Type, P>& check) {
+    const Vd r = P == 1 ? sum : quick_sqrt(sum);
+    Type::store(r, y);
+    check.look(r);
+  }
+
+  // All outputs of some lines; false if any of them needs a closer look. Zero sums do not.
+  template <class Sum>
+  HWY_INLINE bool finish_lines(const Sum& sum, Line line, std::int64_t line_step, std::int64_t count, T* y,
+                               std::int64_t y_step, const T* next, std::int64_t next_step) const {
+    const std::int64_t n = end_;
+    RunCheck<Type, P> check(rounding_);
+    const bool certain = P == 1 && rounding_.certain;
+    for (std::int64_t i = 0; i < count; ++i, line = line + line_step, y += y_step) {
+      std::int64_t j = 0;
+      if (certain) {
+        for (; j + lanes() <= n; j += lanes()) Type::store(sum(line, j).hi, y + j);
+      } else {
+        for (; j + lanes() <= n; j += lanes()) {
+          hwy::Prefetch(next + j * axis_.stride);
+          if (axis_.stride == 2) hwy::Prefetch(next + j * axis_.stride + next_step);
+          finish_quickly(sum(line, j).hi, y + j, check);
+        }
+      }
+      next += next_step * axis_.stride;
+      // The last vector laps over the one before it.
+      if (j < n) finish_quickly(sum(line, n - lanes()).hi, y + (n - lanes()), check);
+    }
+    return certain || check.passed();
   }
 #endif
 
@@ -365,6 +469,7 @@ class LinePooler {
   std::int64_t begin_ = 0, end_ = 0;  // the outputs whose windows meet the input
   std::int64_t left_ = 0, right_ = 0;
   bool ends_ = false;
+  bool quick_ = false;  // the shape is one of pool_quickly
   std::int64_t left_margin_ = 0, line_size_ = 0, sums_size_ = 0;
   Line sums_;
   std::int64_t* position_ = nullptr;

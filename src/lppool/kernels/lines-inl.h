@@ -129,14 +129,20 @@ struct Powers {
     return power<P>(base, p);
   }
   HWY_INLINE Acc add_to(Acc sum, const T* x) const { return add_term(sum, value(x)); }
-  HWY_INLINE Acc first_part(const T* x, std::int64_t n) const {
-    // Lanes that are no elements must be plain zeros, which a square's addend would not leave.
-    return add_part_to(zero<Acc>(), x, n);
+  // The first n elements (fewer than lanes) of what may be the end of their memory, and zeros.
+  HWY_INLINE Vd part(const T* x, std::int64_t n) const {
+    return n > 0 ? prepare(Type::load_part(x, n)) : hn::Zero(D());
   }
-  // The first n elements (fewer than lanes) of what may be the end of their memory.
-  HWY_INLINE Acc add_part_to(Acc sum, const T* x, std::int64_t n) const {
-    return add_term(sum, prepare(Type::load_part(x, n)));
+  // Their powers; lanes that are no elements are plain zeros.
+  HWY_INLINE Acc first_part(Vd v, std::int64_t n) const {
+    if constexpr (P == 2 && std::is_same_v<Acc, Single>) {
+      const Mask elements = hn::FirstN(D(), static_cast<std::size_t>(n));
+      return {hn::MulAdd(v, v, hn::IfThenElseZero(elements, hn::Set(D(), kTinySum)))};
+    } else {
+      return add_term(zero<Acc>(), v);
+    }
   }
+  HWY_INLINE Acc add_part_to(Acc sum, const T* x, std::int64_t n) const { return add_term(sum, part(x, n)); }
   HWY_INLINE Acc add_term(Acc sum, Vd v) const {
     if constexpr (P == 2 && std::is_same_v<Acc, Single>) {
       return {hn::MulAdd(v, v, sum.hi)};  // the square is exact, fused or not
@@ -172,47 +178,128 @@ HWY_INLINE void sum_powers(const Powers<Type, P>& powers, const typename Type::S
   }
   const std::int64_t done = n / step * step;
   if (done == n) return;
-  Acc sum = zero<Acc>();
-  for (std::int64_t i = 0; i < count; ++i) sum = powers.add_part_to(sum, rows[i] + done, n - done);
+  Acc sum = powers.first_part(powers.part(rows[0] + done, n - done), n - done);
+  for (std::int64_t i = 1; i < count; ++i) sum = powers.add_part_to(sum, rows[i] + done, n - done);
   store(sum, target + done);
 }
 
-// `count` >= 2 windows at once, each of K rows and Step < K rows after the one before: lines[i] gets the sum of rows
-// [i * Step, i * Step + K). Every row is widened and raised to the power once.
-template <int K, int Step, class Type, int P>
-HWY_INLINE void sum_powers_of_windows(const Powers<Type, P>& powers, const typename Type::Storage* const* rows,
-                                      std::int64_t count, std::int64_t n, Line lines, std::int64_t line_step) {
+// One or two vectors of columns of a row: the elements and their powers.
+template <class Type, int P, int V>
+struct Columns {
   using Acc = typename Type::Acc;
-  static_assert(Step < K && K <= 3);
-  const auto column = [&](std::int64_t j, const auto& term) HWY_ATTR {
-    Line target = lines + j;
+  Vd values[V];
+  Acc powers[V];
+};
+
+// `count` windows at once, each of K rows and Step < K rows after the one before: rows[i * Step] is the first of window
+// i. Every row is widened and raised to the power once. The sums of V vectors of columns of a window are handed on as
+// use(i, j, sums), j their first column; columns from n on are 0.
+template <int K, int Step, int V, class Type, int P, class Use>
+HWY_INLINE void sum_powers_of_windows(const Powers<Type, P>& powers, const typename Type::Storage* const* rows,
+                                      std::int64_t count, std::int64_t n, const Use& use) {
+  using Acc = typename Type::Acc;
+  using Terms = Columns<Type, P, V>;
+  static_assert(Step < K && K <= 3 && V <= 2);
+  // to = sums + a row. Squares are added while they are taken: additions and products have execution units apart, and
+  // the sums along the line are additions too.
+  const auto add_row = [&](const Acc* sums, const Terms& row, Acc* to) HWY_ATTR {
+    const auto sum = [&](Acc a, Vd value, Acc power) HWY_ATTR {
+      return P == 2 && std::is_same_v<Acc, Single> ? powers.add_term(a, value) : add(a, power);
+    };
+    to[0] = sum(sums[0], row.values[0], row.powers[0]);
+    if constexpr (V == 2) to[1] = sum(sums[1], row.values[1], row.powers[1]);
+  };
+  const auto add_powers = [](const Acc* a, const Acc* b, Acc* to) HWY_ATTR {
+    to[0] = add(a[0], b[0]);
+    if constexpr (V == 2) to[1] = add(a[1], b[1]);
+  };
+  const auto column = [&](std::int64_t j, const auto& load_row) HWY_ATTR {
     const auto* const* row = rows;
+    const auto next = [&]() HWY_ATTR {
+      Terms r;
+      load_row(*row, 0, r.values[0], r.powers[0]);
+      if constexpr (V == 2) load_row(*row, lanes(), r.values[1], r.powers[1]);
+      ++row;
+      return r;
+    };
+    Acc sums[V];
     if constexpr (K == 3 && Step == 1) {
-      const Acc top = term(*row++);
-      Acc middle = term(*row++);
-      Acc pair = add(top, middle);
-      for (std::int64_t i = 0; i < count; ++i, target = target + line_step) {
-        const Acc bottom = term(*row++);
-        store(add(pair, bottom), target);
-        pair = add(middle, bottom);
+      const Terms top = next();
+      Terms middle = next();
+      Acc pair[V];
+      add_powers(top.powers, middle.powers, pair);
+      for (std::int64_t i = 0; i < count; ++i) {
+        const Terms bottom = next();
+        add_row(pair, bottom, sums);
+        use(i, j, sums);
+        add_powers(middle.powers, bottom.powers, pair);
         middle = bottom;
       }
     } else {
-      Acc top = term(*row++);
-      for (std::int64_t i = 0; i < count; ++i, target = target + line_step) {
-        if constexpr (K == 3) top = add(top, term(*row++));
-        const Acc bottom = term(*row++);
-        store(add(top, bottom), target);
+      Terms top = next();
+      for (std::int64_t i = 0; i < count; ++i) {
+        if constexpr (K == 3) add_row(top.powers, next(), top.powers);
+        const Terms bottom = next();
+        add_row(top.powers, bottom, sums);
+        use(i, j, sums);
         top = bottom;
       }
     }
   };
-  const std::int64_t done = n / lanes() * lanes();
-  for (std::int64_t j = 0; j < done; j += lanes()) {
-    column(j, [&](const auto* row) HWY_ATTR { return powers.first(row + j); });
+  const std::int64_t step = V * lanes();
+  std::int64_t j = 0;
+  for (; j + step <= n; j += step) {
+    column(j, [&](const auto* row, std::int64_t offset, Vd& value, Acc& power) HWY_ATTR {
+      value = powers.value(row + j + offset);
+      power = powers.term(value);
+    });
   }
-  if (done == n) return;
-  column(done, [&](const auto* row) HWY_ATTR { return powers.first_part(row + done, n - done); });
+  if (j == n) return;
+  column(j, [&](const auto* row, std::int64_t offset, Vd& value, Acc& power) HWY_ATTR {
+    const std::int64_t left = std::clamp<std::int64_t>(n - j - offset, 0, lanes());
+    value = left == lanes() ? powers.value(row + j + offset) : powers.part(row + j + offset, left);
+    power = left == lanes() ? powers.term(value) : powers.first_part(value, left);
+  });
+}
+
+// The same for up to K + 1 windows of K rows, each one row after the one before: rows[0 .. 2K - 1]. With the rows cut
+// in two halves, a window is the end of the first and the beginning of the second: three additions for a window. Sums
+// are plain doubles.
+template <int K, class Type, int P, class Use>
+HWY_INLINE void sum_powers_of_halves(const Powers<Type, P>& powers, const typename Type::Storage* const* rows,
+                                     std::int64_t count, std::int64_t n, const Use& use) {
+  using Acc = typename Type::Acc;
+  const std::int64_t whole = n / lanes() * lanes();
+  for (std::int64_t j = 0; j < n; j += lanes()) {
+    Vd values[2 * K];
+    if (HWY_LIKELY(j < whole)) {
+#pragma GCC unroll 14
+      for (int i = 0; i < 2 * K; ++i) values[i] = powers.value(rows[i] + j);
+    } else {
+      for (int i = 0; i < 2 * K; ++i) values[i] = powers.part(rows[i] + j, n - j);
+    }
+    Acc ends[K];  // sums of rows i .. K - 1
+    ends[K - 1] = powers.term(values[K - 1]);
+#pragma GCC unroll 7
+    for (int i = K - 2; i >= 0; --i) ends[i] = powers.add_term(ends[i + 1], values[i]);
+    if (HWY_UNLIKELY(j >= whole)) {
+      // Lanes that are no elements hold nothing but a square's addend.
+      const Mask elements = hn::FirstN(D(), static_cast<std::size_t>(n - j));
+      for (Acc& end : ends) end.hi = hn::IfThenElseZero(elements, end.hi);
+    }
+    use(0, j, &ends[0]);
+    Acc begin = powers.first_part(values[K], HWY_LIKELY(j < whole) ? lanes() : n - j);
+#pragma GCC unroll 7
+    for (int i = 1; i < K; ++i) {
+      if (i > 1) begin = powers.add_term(begin, values[K + i - 1]);
+      const Acc sum = add(ends[i], begin);
+      if (i < count) use(i, j, &sum);
+    }
+    if (K < count) {
+      begin = powers.add_term(begin, values[2 * K - 1]);
+      use(K, j, &begin);
+    }
+  }
 }
 
 // Two neighbouring windows of k lines that hold sums already, the second `step` lines after the first; n a multiple of

@@ -31,9 +31,23 @@ namespace HWY_NAMESPACE {
 constexpr std::int64_t kDirectSlabs = 8;
 // Up to this many rows are widened and raised to the power again for every output rather than kept.
 constexpr std::int64_t kRepeatedRows = 3;
-// Rows of windows whose sums are taken at a time, as far as their lines fit half of a first-level cache.
+// Rows of windows whose sums are taken at a time, as far as their lines fit most of a first-level cache.
 constexpr std::int64_t kMaxLines = 8;
-constexpr std::int64_t kLineDoubles = 2048;
+constexpr std::int64_t kLineDoubles = 3072;
+
+// How often a way that may fail has served.
+class Successes {
+ public:
+  bool record(bool success) {
+    ++tries_;
+    failures_ += success ? 0 : 1;
+    return success;
+  }
+  bool worthwhile() const { return failures_ < 4 + tries_ / 4; }
+
+ private:
+  std::int64_t tries_ = 0, failures_ = 0;
+};
 
 template <class Type, int P>
 class BoxPooler {
@@ -110,35 +124,6 @@ class BoxPooler {
                    target + static_cast<std::int64_t>(r) * target_step);
       }
     }
-    // Windows m, m + 1, ... of overlapping rows, as many as are full and have a line, into lines 0, 1, ...; returns
-    // their number, 0 if the windows are not of a shape this is compiled for.
-    std::int64_t sum_run(const Stream& stream, std::int64_t m, std::int64_t outputs) const {
-      const std::int64_t k = stream.kernel, step = stream.advance, begin = stream.first + m * step;
-      if (k > kRepeatedRows || step >= k || begin < 0 || begin + k > stream.slabs) return 0;
-      const std::int64_t count =
-          std::min({(stream.slabs - begin - k) / step + 1, outputs - m, static_cast<std::int64_t>(pooler.lines_)});
-      if (count < 2) return 0;
-      const T* rows[2 * kMaxLines + kRepeatedRows];
-      const std::int64_t x_step = pooler.axis(0).x_step;
-      for (std::int64_t i = 0; i < (count - 1) * step + k; ++i) {
-        rows[i] = x + (stream.residue + (begin + i) * stream.dilation) * x_step;
-      }
-      const auto sum = [&](auto kernel, auto advance) HWY_ATTR {
-        sum_powers_of_windows<kernel.value, advance.value>(pooler.powers_, rows, count, pooler.axis(pooler.last_).in,
-                                                           pooler.line(0), pooler.line_pooler_.line_size());
-      };
-      using One = std::integral_constant<int, 1>;
-      using Two = std::integral_constant<int, 2>;
-      using Three = std::integral_constant<int, 3>;
-      if (k == 2) {
-        sum(Two(), One());
-      } else if (step == 1) {
-        sum(Three(), One());
-      } else {
-        sum(Three(), Two());
-      }
-      return count;
-    }
   };
 
   struct LineSlabs {  // of a slab an outer axis has produced
@@ -175,17 +160,17 @@ class BoxPooler {
       const std::int64_t outputs = (ax.out - 1 - phase) / period + 1;
       const std::int64_t taps = std::min(ax.kernel, stream.slabs);
       const bool overlap = stream.advance < taps;
+      const bool runs = Source::kRaw && a + 1 == last_ && runs_of_rows(stream);
       if (overlap && taps > kDirectSlabs) {
         reduce_queue(a, source, y, stream, phase, period, outputs);
-      } else if (overlap && taps > kRepeatedRows && Source::kRaw) {
+      } else if (overlap && taps > kRepeatedRows && Source::kRaw && !runs) {
         reduce_ring(a, source, y, stream, phase, period, outputs);
       } else {
         for (std::int64_t m = 0; m < outputs; ++m) {
           const auto [begin, end] = stream.window(m);
           const std::int64_t o = phase + m * period;
           if constexpr (Source::kRaw) {
-            const std::int64_t run = a + 1 == last_ ? source.sum_run(stream, m, outputs) : 0;
-            for (std::int64_t i = 0; i < run; ++i) emit_line(i, a, o + i * period, y);
+            const std::int64_t run = runs ? pool_run(source, stream, m, outputs, o, period, y) : 0;
             if (run > 0) {
               m += run - 1;
               continue;
@@ -200,6 +185,90 @@ class BoxPooler {
         }
       }
     }
+  }
+
+  // Windows of so few rows are taken several at a time; five and seven rows only where the sums are cheap enough to be
+  // worth the code, and all of them fit the lines.
+  bool runs_of_rows(const Stream& stream) const {
+    const std::int64_t k = stream.kernel;
+    return (k <= kRepeatedRows && stream.advance < k) || (runs_of_halves(k) && stream.advance == 1 && lines_ > k);
+  }
+  static bool runs_of_halves(std::int64_t k) {
+    return (k == 5 || k == 7) && (P == 1 || P == 2) && std::is_same_v<Acc, Single>;
+  }
+
+  // Pools windows m, m + 1, ... of few, overlapping rows, output o and every period-th after it. Returns their number,
+  // 0 if the windows are not of a shape this is compiled for.
+  std::int64_t pool_run(const RawSlabs& source, const Stream& stream, std::int64_t m, std::int64_t outputs,
+                        std::int64_t o, std::int64_t period, T* y) {
+    const std::int64_t k = stream.kernel, step = stream.advance, begin = stream.first + m * step;
+    if (begin <= -k || begin >= stream.slabs) return 0;
+    const bool quick = line_pooler_.quick() && !(line_pooler_.folds() && runs_of_halves(k)) && quick_runs_.worthwhile();
+    const bool folded = quick && line_pooler_.folds();
+    std::int64_t count = std::min({(stream.slabs - 1 - begin) / step + 1, outputs - m, folded ? lines_ / 2 : lines_});
+    if (runs_of_halves(k)) count = std::min(count, k + 1);
+    if (count < 2) return 0;
+    const T* rows[2 * kMaxLines + kRepeatedRows];
+    const std::int64_t x_step = axis(0).x_step;
+    const std::int64_t taken = runs_of_halves(k) ? 2 * k : (count - 1) * step + k;
+    for (std::int64_t i = 0; i < taken; ++i) {
+      const std::int64_t slab = begin + i;
+      const bool inside = slab >= 0 && slab < stream.slabs;
+      rows[i] = inside ? source.x + (stream.residue + slab * stream.dilation) * x_step : zero_row_;
+    }
+    // Line 0 is left to what needs full lines.
+    const Line lines = folded ? line(1) : line(0);
+    const std::int64_t line_size = line_pooler_.line_size();
+    const std::int64_t n = axis(last_).in;
+    const auto keep = [&](std::int64_t i, std::int64_t j, const Acc* sums)
+                          HWY_ATTR { store(sums[0], lines + (i * line_size + j)); };
+    const auto sum = [&](auto kernel, auto advance) HWY_ATTR {
+#if HWY_TARGET != HWY_SCALAR
+      if (folded) {
+        const bool odd = line_pooler_.starts_odd();
+        const auto fold = [&](std::int64_t i, std::int64_t j, const Acc* sums) HWY_ATTR {
+          const Acc even_columns = even_lanes(sums[1], sums[0]), odd_columns = odd_lanes(sums[1], sums[0]);
+          const Line target = lines + (2 * i * line_size + j / 2);
+          store(add(even_columns, odd_columns), target);
+          store(odd ? odd_columns : even_columns, target + line_size);
+        };
+        return sum_powers_of_windows<kernel.value, advance.value, 2>(powers_, rows, count, n, fold);
+      }
+#endif
+      sum_powers_of_windows<kernel.value, advance.value, 1>(powers_, rows, count, n, keep);
+    };
+    if constexpr ((P == 1 || P == 2) && std::is_same_v<Acc, Single>) {
+      if (k == 5) sum_powers_of_halves<5>(powers_, rows, count, n, keep);
+      if (k == 7) sum_powers_of_halves<7>(powers_, rows, count, n, keep);
+    }
+    using One = std::integral_constant<int, 1>;
+    using Two = std::integral_constant<int, 2>;
+    using Three = std::integral_constant<int, 3>;
+    if (k == 2) {
+      sum(Two(), One());
+    } else if (k == 3 && step == 1) {
+      sum(Three(), One());
+    } else if (k == 3) {
+      sum(Three(), Two());
+    }
+    if (quick) {
+      const std::int64_t y_step = axis(0).y_step;
+      // The rows of the next run, which it walks column by column: caches do not foresee that.
+      const std::int64_t after = std::min(begin + taken, stream.slabs - 1);
+      const T* const next = source.x + (stream.residue + after * stream.dilation) * x_step;
+      if (quick_runs_.record(line_pooler_.pool_quickly(lines, count, y + o * y_step, period * y_step, next,
+                                                       stream.dilation * x_step))) {
+        return count;
+      }
+    }
+    for (std::int64_t i = 0; i < count; ++i) {
+      if (folded) {
+        const auto [first, end] = stream.window(m + i);
+        source.sum(stream.residue + first * stream.dilation, stream.dilation, end - first, line(0), width_);
+      }
+      emit_line(folded ? 0 : i, 0, o + i * period, y);
+    }
+    return count;
   }
 
   // Each slab is raised to the power once and kept until the last window that needs it.
@@ -336,7 +405,9 @@ class BoxPooler {
     }
     const std::int64_t line = total, line_size = line_pooler_.line_size();
     lines_ = last_ == 0 ? 1 : std::clamp<std::int64_t>(kLineDoubles / line_size, 1, kMaxLines);
-    total += lines_ * line_size;
+    total += (lines_ + 1) * line_size;
+    const std::int64_t zero_row = total;
+    total += axis(last_).in;
     const std::int64_t sums = total;
     total += line_pooler_.scratch_size();
 
@@ -344,7 +415,9 @@ class BoxPooler {
     total = round_up(total);
     double* const p = workspace_.doubles(kPair ? 2 * total : total);
     first_line_ = Line{p + line, total} + line_pooler_.left_margin();
-    fill_zero<Acc>(Line{p + line, total}, lines_ * line_size);
+    fill_zero<Acc>(Line{p + line, total}, (lines_ + 1) * line_size);
+    std::fill_n(p + zero_row, axis(last_).in, 0.0);
+    zero_row_ = reinterpret_cast<const T*>(p + zero_row);
     line_pooler_.set_scratch({p + sums, total});
     rings_.clear();
     results_.clear();
@@ -363,11 +436,20 @@ class BoxPooler {
     }
   }
 
-  std::int64_t rows(std::size_t a) const { return rows_[a]; }
-  Line ring(std::size_t a) const { return rings_[a]; }
-  Line result(std::size_t a) const { return results_[a]; }
-  // The first element of one of `lines_` lines of the last axis; a streamed axis fills several before they are pooled.
-  Line line(std::int64_t i) const { return first_line_ + i * line_pooler_.line_size(); }
+  std::int64_t rows(std::size_t a) const {
+    return rows_[a];
+  }
+  Line ring(std::size_t a) const {
+    return rings_[a];
+  }
+  Line result(std::size_t a) const {
+    return results_[a];
+  }
+  // The first element of one of `lines_` + 1 lines of the last axis; a streamed axis fills several before they are
+  // pooled.
+  Line line(std::int64_t i) const {
+    return first_line_ + i * line_pooler_.line_size();
+  }
 
   const Box& box_;
   const LpNorm norm_;
@@ -382,6 +464,8 @@ class BoxPooler {
   std::vector<Line> rings_, results_;
   Line first_line_;
   std::int64_t lines_ = 1;
+  const T* zero_row_ = nullptr;  // for rows of a window that lie outside the input
+  Successes quick_runs_;
   LinePooler<Type, P> line_pooler_;
   mutable std::vector<const T*> row_pointers_;
   mutable std::vector<Line> line_pointers_;

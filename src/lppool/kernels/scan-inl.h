@@ -44,30 +44,51 @@ HWY_INLINE Bits load_bits(const Bits* x) {
   return bits;
 }
 
+// The range of what rows hold, lane by lane until it is asked for.
 template <class Bits>
-HWY_INLINE void scan_row(const Bits* x, std::int64_t n, BitRange<Bits>& range) {
-  constexpr Bits kMagnitude = std::numeric_limits<Bits>::max() >> 1;
-  const hn::ScalableTag<Bits> d;
-  const auto mask = hn::Set(d, kMagnitude), one = hn::Set(d, Bits{1});
-  const auto step = static_cast<std::int64_t>(hn::Lanes(d));
-  std::int64_t j = 0;
-  if (n >= step) {
-    auto smallest = hn::Set(d, range.smallest), largest = hn::Set(d, range.largest);
-    for (; j + step <= n; j += step) {
-      const auto v = hn::And(hn::LoadU(d, x + j), mask);
-      smallest = hn::Min(smallest, hn::Sub(v, one));
-      largest = hn::Max(largest, v);
+class RangeScan {
+ public:
+  HWY_ATTR RangeScan() : smallest_(hn::Set(Tag(), std::numeric_limits<Bits>::max())), largest_(hn::Zero(Tag())) {}
+
+  HWY_INLINE void row(const Bits* x, std::int64_t n) {
+    constexpr Bits kMagnitude = std::numeric_limits<Bits>::max() >> 1;
+    const Tag d;
+    const auto mask = hn::Set(d, kMagnitude), one = hn::Set(d, Bits{1});
+    const auto step = static_cast<std::int64_t>(hn::Lanes(d));
+    auto smallest = smallest_, largest = largest_;
+    const auto include = [&](auto v) HWY_ATTR {
+      const auto magnitude = hn::And(v, mask);
+      smallest = hn::Min(smallest, hn::Sub(magnitude, one));
+      largest = hn::Max(largest, magnitude);
+    };
+    std::int64_t j = 0;
+    for (; j + step <= n; j += step) include(hn::LoadU(d, x + j));
+    if (j < n && n >= step) {
+      include(hn::LoadU(d, x + (n - step)));
+    } else {
+      for (; j < n; ++j) rest_.include(static_cast<Bits>(load_bits(x + j) & kMagnitude));
     }
-    HWY_ALIGN Bits low[hn::MaxLanes(hn::ScalableTag<Bits>())], high[hn::MaxLanes(hn::ScalableTag<Bits>())];
-    hn::Store(smallest, d, low);
-    hn::Store(largest, d, high);
-    for (std::int64_t i = 0; i < step; ++i) {
+    smallest_ = smallest;
+    largest_ = largest;
+  }
+
+  BitRange<Bits> range() const {
+    BitRange<Bits> range = rest_;
+    HWY_ALIGN Bits low[hn::MaxLanes(Tag())], high[hn::MaxLanes(Tag())];
+    hn::Store(smallest_, Tag(), low);
+    hn::Store(largest_, Tag(), high);
+    for (std::size_t i = 0; i < hn::Lanes(Tag()); ++i) {
       range.smallest = std::min(range.smallest, low[i]);
       range.largest = std::max(range.largest, high[i]);
     }
+    return range;
   }
-  for (; j < n; ++j) range.include(static_cast<Bits>(load_bits(x + j) & kMagnitude));
-}
+
+ private:
+  using Tag = hn::ScalableTag<Bits>;
+  BitRange<Bits> rest_;
+  hn::Vec<Tag> smallest_, largest_;
+};
 
 // Calls row(pointer, n) for every row (run along the last axis) of the box.
 template <class T, class Row>
@@ -80,8 +101,10 @@ template <class Type>
 Magnitudes magnitudes_of(const Box& box) {
   using Bits = hwy::MakeUnsigned<typename Type::Storage>;
   const Bits infinity = static_cast<Bits>(format_of(Type::kType).infinity);
-  BitRange<Bits> range;
-  for_each_row(box, 0, static_cast<const Bits*>(box.x), [&](const Bits* x, std::int64_t n) { scan_row(x, n, range); });
+  RangeScan<Bits> scan;
+  for_each_row(box, 0, static_cast<const Bits*>(box.x),
+               [&](const Bits* x, std::int64_t n) HWY_ATTR { scan.row(x, n); });
+  BitRange<Bits> range = scan.range();
   const bool finite = range.largest < infinity;
   if (!finite) {  // once more, without infinities and NaNs
     range = {};
@@ -207,23 +230,27 @@ HWY_INLINE Rounded<Type> round_sums(Single sum, const Rounding& plan) {
 }
 
 #if LPPOOL_QUICK_ROOT
-// What a run of results from quick roots has met, gathered without a branch and read once at its end.
+// What a run of results (sums for p = 1, quick roots for p = 2) has met, gathered without a branch and read once at its
+// end.
 template <class Type, int P>
 class RunCheck {
  public:
   explicit HWY_INLINE RunCheck(const Rounding& plan)
       : checked_(plan.radius >= 0),
-        radius_(checked_ ? plan.radius + (P == 2 ? kQuickSqrtError : 0) : 0),
+        below_(hn::Set(Di(), P == 1 && checked_ ? plan.radius : 0)),
+        zone_(P == 1 ? 2 * plan.radius : kQuickSqrtExcess),
         nearest_(hn::Set(Di(), std::numeric_limits<std::int64_t>::max())),
         low_(hn::Set(U32(), ~std::uint32_t{0})),
         high_(hn::Zero(U32())) {}
 
-  HWY_INLINE void look(Vd root) {
-    const Vi shifted = hn::Add(hn::BitCast(Di(), root), hn::Set(Di(), radius_));
-    nearest_ = hn::Min(nearest_, hn::ShiftLeft<64 - Type::kDropped>(shifted));
-    const auto bits = hn::BitCast(U32(), Type::to_float(root));
-    low_ = hn::Min(low_, hn::Sub(bits, hn::Set(U32(), 1)));  // 0 becomes the largest number: zeros are in order
-    high_ = hn::Max(high_, bits);
+  HWY_INLINE void look(Vd result) {
+    // What is to be dropped, at the top of the word: from a midpoint on upwards it is the smaller the nearer.
+    Vi bits = hn::BitCast(Di(), result);
+    if constexpr (P == 1) bits = hn::Add(bits, below_);
+    nearest_ = hn::Min(nearest_, hn::ShiftLeft<64 - Type::kDropped>(bits));
+    const auto rounded = hn::BitCast(U32(), Type::to_float(result));
+    low_ = hn::Min(low_, hn::Sub(rounded, hn::Set(U32(), 1)));  // 0 becomes the largest number: zeros are in order
+    high_ = hn::Max(high_, rounded);
   }
 
   // No result is near a midpoint, subnormal, infinite or NaN.
@@ -231,19 +258,26 @@ class RunCheck {
     constexpr const Format& format = kFormats[static_cast<int>(Type::kType)];
     constexpr auto kLow = static_cast<std::uint32_t>(format.min_exponent + 127) << 23;
     constexpr auto kHigh = static_cast<std::uint32_t>(format.max_exponent + 128) << 23;
-    constexpr std::int64_t kLimit = std::numeric_limits<std::int64_t>::min();
+    constexpr std::int64_t kMidpoint = std::numeric_limits<std::int64_t>::min();
     if (!hn::AllFalse(U32(), hn::Lt(low_, hn::Set(U32(), kLow - 1)))) return false;
     if (!hn::AllTrue(U32(), hn::Lt(high_, hn::Set(U32(), kHigh)))) return false;
-    const Vi limit = hn::Set(Di(), kLimit + ((2 * radius_ + 1) << (64 - Type::kDropped)));
+    const Vi limit = hn::Set(Di(), kMidpoint + ((zone_ + 1) << (64 - Type::kDropped)));
     return !checked_ || hn::AllFalse(Di(), hn::Lt(nearest_, limit));
   }
 
  private:
   bool checked_;
-  std::int64_t radius_;
+  Vi below_;
+  std::int64_t zone_;
   Vi nearest_;
   hn::Vec<U32> low_, high_;
 };
+
+// Whether the errors of the sums are small enough for RunCheck.
+template <class Type, int P>
+bool can_check_runs(const Rounding& plan) {
+  return std::is_same_v<typename Type::Acc, Single> && (P == 1 || (P == 2 && plan.radius <= kQuickSqrtSlack));
+}
 #endif
 
 // Within half an ulp of the root r0 of the high part, one Newton step with the residual of the whole sum gives the root

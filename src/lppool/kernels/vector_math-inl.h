@@ -239,21 +239,21 @@ HWY_INLINE Vd root(Vd s, const RootPlan& plan, Mask& doubt) {
 #define LPPOOL_QUICK_ROOT 0
 #endif
 
-// The square root of s in [2^-900, 2^1000] within 2^-40: a hardware estimate y of 1/sqrt(s), good to 2^-14, then
-// sqrt(s) = s y (1 - e)^(-1/2) with e = 1 - s y^2, cut after e^2 (5/16 e^3 < 2^-40). A third of the time of Sqrt, which
-// waits for the divider.
-HWY_INLINE Vd quick_sqrt(Vd s) {
 #if LPPOOL_QUICK_ROOT
+// The square root of s in [2^-900, 2^1000], too large by a factor in [1 + 2^-42, 1 + 2^-39 - 2^-42]: a hardware
+// estimate y of 1/sqrt(s), good to 2^-14, then sqrt(s) = s y (1 - e)^(-1/2) with e = 1 - s y^2, cut after e^2 (5/16 e^3
+// < 2^-40.6) and moved by 2^-40. A third of the time of Sqrt, which waits for the divider; and a result that is never
+// too small needs one comparison with the midpoint below it.
+HWY_INLINE Vd quick_sqrt(Vd s) {
   const D d;
   const Vd y{_mm512_rsqrt14_pd(s.raw)};
   const Vd g = hn::Mul(s, y);
-  const Vd e = hn::NegMulAdd(g, y, hn::Set(d, 1.0));
+  const Vd e = hn::NegMulAdd(g, y, hn::Set(d, 1 + 0x1p-39));  // half of it arrives
   return hn::MulAdd(hn::Mul(g, e), hn::MulAdd(e, hn::Set(d, 0.375), hn::Set(d, 0.5)), g);
-#else
-  return hn::Sqrt(s);
-#endif
 }
-constexpr std::int64_t kQuickSqrtError = 1 << 13;  // in units of 2^-53
+constexpr std::int64_t kQuickSqrtExcess = 1 << 14;  // most of it, in units of the last place
+constexpr std::int64_t kQuickSqrtSlack = 1 << 9;    // errors of s that it covers, in the same units of the root
+#endif
 
 // ---- Rounding.
 
