@@ -82,6 +82,11 @@ void AtomicFile::commit() {
   temporary_.clear();
 }
 
+void AtomicFile::rewind(std::uint64_t size) {
+  if (temporary_.empty() || fd_ < 0) return;
+  if (ftruncate(fd_, static_cast<off_t>(size)) != 0 || lseek(fd_, static_cast<off_t>(size), SEEK_SET) < 0) fail_with_errno(errno);
+}
+
 void AtomicFile::fail_with_errno(int error) const {
   fail(ErrorKind::kIo, "{}: cannot be written: {}", shown_.string(), std::strerror(error));
 }

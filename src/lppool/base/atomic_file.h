@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string_view>
 
@@ -18,6 +19,9 @@ class AtomicFile {
 
   void write(std::string_view bytes);
   void commit();
+  // Takes back what was written past the first `size` bytes, which also makes room on a full disk. No effect on standard
+  // output, devices and pipes.
+  void rewind(std::uint64_t size);
 
   // For writers that take a descriptor; what they write counts as write().
   int fd() const { return fd_; }

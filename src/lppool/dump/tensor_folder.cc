@@ -63,6 +63,33 @@ struct TensorFolder::Impl {
     listed = tensors.size();
     last_index = Clock::now();
   }
+
+  // On a full disk an archive may lack room for its directory, and the folder for its index: the last tensors then give way,
+  // more of them each time.
+  void salvage() {
+    for (std::size_t give_way = 0;; give_way = give_way * 2 + 1) {
+      for (std::size_t i = 0; i < give_way; ++i) {
+        if (!archive || !drop_last()) return;
+      }
+      try {
+        write_index();
+        if (archive) archive->finish();
+        return;
+      } catch (const Error&) {
+        if (!archive) return;  // every tensor is a file of its own, and the index of a second ago is still there
+      }
+    }
+  }
+
+  bool drop_last() {
+    if (!archive->drop_last()) return false;
+    for (std::size_t i = tensors.size(); i-- > 0;) {
+      if (!tensors[i].contains("member")) continue;
+      tensors.erase(i);
+      break;
+    }
+    return true;
+  }
 };
 
 TensorFolder::TensorFolder(const std::filesystem::path& folder, TensorFolderOptions options) : impl_(std::make_unique<Impl>()) {
@@ -136,8 +163,14 @@ void TensorFolder::close() {
   Impl& impl = *impl_;
   if (impl.closed) return;
   impl.closed = true;
-  if (impl.archive) impl.archive->finish();
-  if (impl.listed != impl.tensors.size() || impl.tensors.empty()) impl.write_index();
+  try {
+    // The index first: once it is finished, an archive gives no room back.
+    if (impl.listed != impl.tensors.size() || impl.tensors.empty()) impl.write_index();
+    if (impl.archive) impl.archive->finish();
+  } catch (const Error&) {
+    impl.salvage();
+    throw;
+  }
 }
 
 std::size_t TensorFolder::count() const { return impl_->tensors.size(); }

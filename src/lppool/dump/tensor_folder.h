@@ -22,7 +22,8 @@ struct TensorFolderOptions {
 
 // A folder of tensors with an index.json that says which is which. Tensors are written as they come; the index is renewed
 // at least every second and when the folder is closed or destroyed, so that a run that fails midway leaves a readable one.
-// With kNpz the tensors are members of one tensors.npz, which appears when the folder is closed. Strings and sequences,
+// With kNpz the tensors are members of one tensors.npz, which appears when the folder is closed or destroyed: after a run that
+// failed, too, and on a disk that is full with as many tensors as it has room for. Strings and sequences,
 // which .npy cannot hold, are written as .pb. Not thread safe.
 class TensorFolder {
  public:

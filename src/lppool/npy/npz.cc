@@ -220,16 +220,46 @@ void NpzWriter::add(std::string_view name, const Tensor& tensor, NpyForm form) {
   header.u16(0).u16(0x21);  // no time: midnight of 1 January 1980, so that equal contents give equal files
   header.u32(member.crc).u32(large ? kIn64 : member.compressed).u32(large ? kIn64 : member.size);
   header.u16(full.size()).u16(extra.bytes().size()).text(full).text(extra.bytes());
-  write(header.bytes());
-  if (member.method == kDeflated) {
-    write(compressed);
-  } else {
-    for (const std::string_view piece : pieces) write(piece);
+  try {
+    write(header.bytes());
+    if (member.method == kDeflated) {
+      write(compressed);
+    } else {
+      for (const std::string_view piece : pieces) write(piece);
+    }
+  } catch (const Error&) {
+    names_.erase(full);
+    rewind(member.offset);
+    throw;
   }
   members_.push_back(std::move(member));
 }
 
+void NpzWriter::rewind(std::uint64_t position) {
+  file_.rewind(position);
+  position_ = position;
+}
+
+bool NpzWriter::drop_last() {
+  if (members_.empty()) return false;
+  names_.erase(members_.back().name);
+  rewind(members_.back().offset);
+  members_.pop_back();
+  return true;
+}
+
 void NpzWriter::finish() {
+  const std::uint64_t start = position_;
+  try {
+    write_directory();
+  } catch (const Error&) {
+    rewind(start);
+    throw;
+  }
+  file_.commit();
+}
+
+void NpzWriter::write_directory() {
   const std::uint64_t start = position_;
   for (const Member& m : members_) {
     Record extra;
@@ -260,7 +290,6 @@ void NpzWriter::finish() {
   end.u32(kEnd).u16(0).u16(0).u16(large ? 0xffff : count).u16(large ? 0xffff : count);
   end.u32(large ? kIn64 : size).u32(large ? kIn64 : start).u16(0);
   write(end.bytes());
-  file_.commit();
 }
 
 }  // namespace lppool

@@ -57,9 +57,13 @@ class NpzWriter {
   // `deflate`: compressed, as numpy.savez_compressed; else stored so that members can be mapped.
   explicit NpzWriter(const std::filesystem::path& path, bool deflate = false);
 
-  // `name` without ".npy". Throws kRuntime where the name was added before, kUnsupported for strings, kIo.
+  // `name` without ".npy". Throws kRuntime where the name was added before, kUnsupported for strings, kIo. After a failure
+  // the archive is as it was before the call, and may be finished with what it holds.
   void add(std::string_view name, const Tensor& tensor, NpyForm form = NpyForm::kVoid);
+  // Throws kIo; after that, too, the archive may be finished once there is room.
   void finish();
+  // Takes the last member out again; false where there is none.
+  bool drop_last();
 
  private:
   struct Member {
@@ -70,6 +74,8 @@ class NpzWriter {
   };
 
   void write(std::string_view bytes);
+  void rewind(std::uint64_t position);
+  void write_directory();
 
   AtomicFile file_;
   bool deflate_;
