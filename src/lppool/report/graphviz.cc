@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kMaxNodes = 1000, kMaxEdges = 4000;
 constexpr double kPerInch = 72;
 constexpr double kMargin = 12;
-constexpr double kLabelSize = 11, kLabelColumn = 6.6;  // Courier, 0.6 em a column
+constexpr double kLabelColumn = 6.6;  // Courier of 11 points, 0.6 em a column
 
 std::string program(const LayoutRequest& request) {
   std::string text =

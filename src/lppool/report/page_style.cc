@@ -84,7 +84,7 @@ figure{margin:6px 0;max-width:100%}
 .formula{font-size:.95rem;line-height:1.7}
 footer{color:var(--soft);font-size:.85rem;max-width:1120px;margin:0 auto;padding:4px 16px 24px}
 @media (max-width:600px){.bar{display:none}.list td,.list th{padding-right:6px}.node>div{padding-left:0}.part{padding:0 10px}main,header{padding-left:10px;padding-right:10px}}
-@media print{:root{color-scheme:light;--bg:#fff;--card:#fff;--ink:#000;--soft:#444;--rule:#ccc;--accent:#000;--code:#eee;--in:#dcecff;--in-line:#7aa7e0;--mark:#fff1d6;--err:#b3261e;--warn:#8a5a00;--note:#1f5fbf;--bar:#5b8def}body{font-size:11px}.tools{display:none}.picture{max-height:none;overflow:visible;border:0}.picture svg{max-width:100%;height:auto}.scroll{overflow:visible}.tensor,.facts div,.findings li,tr{break-inside:avoid}.part{border:0;padding:0}a{text-decoration:none}.bar i,.hist path,.in{-webkit-print-color-adjust:exact;print-color-adjust:exact}}
+@media print{:root{color-scheme:light;--bg:#fff;--card:#fff;--ink:#000;--soft:#444;--rule:#ccc;--accent:#000;--code:#eee;--in:#dcecff;--in-line:#7aa7e0;--mark:#fff1d6;--err:#b3261e;--warn:#8a5a00;--note:#1f5fbf;--bar:#5b8def}html,body{font-size:12px}.tools{display:none}.picture{max-height:none;overflow:visible;border:0}.picture svg{max-width:100%;height:auto}.scroll{overflow:visible}.tensor,.facts div,.findings li,tr{break-inside:avoid}.part{border:0;padding:0}a{text-decoration:none}.bar i,.hist path,.in{-webkit-print-color-adjust:exact;print-color-adjust:exact}}
 )";
 }
 
