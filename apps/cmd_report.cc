@@ -133,16 +133,16 @@ int run(Globals& globals, Options& options) {
   else write_file(options.output, html);
 
   const auto errors = static_cast<std::size_t>(std::ranges::count(findings, Severity::kError, &Diagnostic::severity));
-  // Without inputs nobody asked for a run: the page says that there is none, and that is no failure.
-  const bool failed = attempt.error && (asked || attempt.record);
+  // Without inputs nobody asked for a run: the page says what became of it, and that is no failure.
+  const bool failed = attempt.error && (asked || attempt.error->kind() == ErrorKind::kLimit);
   if (globals.format == "json") {
     Json document = {{"schema_version", kSchemaVersion}, {"model", options.model}, {"file", options.output}, {"bytes", html.size()},
-                     {"nodes", graph.nodes.size()}, {"errors", errors}, {"findings", findings.size()}, {"ran", attempt.record && !failed}};
+                     {"nodes", graph.nodes.size()}, {"errors", errors}, {"findings", findings.size()}, {"ran", attempt.record && !attempt.error}};
     if (attempt.error) document[failed ? "error" : "not_run"] = fmt::format("{}: {}", options.model, attempt.error->what());
     print_json(document);
   }
   if (failed) spdlog::error("{}: {}", options.model, one_line(attempt.error->what()));
-  else if (attempt.error) spdlog::warn("{}: not run: {}", options.model, one_line(attempt.error->what()));
+  else if (attempt.error) spdlog::warn("{}: not run{}: {}", options.model, attempt.record ? " to its end" : "", one_line(attempt.error->what()));
   if (options.output != "-") spdlog::info("{} bytes written to {}", html.size(), options.output);
   if (failed) return exit_code(attempt.error->kind());
   return errors > 0 ? 1 : 0;
@@ -158,8 +158,8 @@ void add_report(const Registration& r) {
       "where it is installed), where the time goes, and for each node attributes, statistics, a histogram and a heat map of its\n"
       "outputs; for LpPool and GlobalLpPool the window of one output. It needs no network and no script.\n"
       "\nThe model is run on the inputs given, else on made-up ones; where shapes are not known for that, or an operator cannot\n"
-      "be run, the page says so and shows the rest. Exit code: 0, or 1 where the checker finds errors; where inputs were given\n"
-      "or the run broke off, its own code. The page is written in all these cases.\n"
+      "be run, the page says so and shows the rest. Exit code: 0, or 1 where the checker finds errors, or the code of a run that\n"
+      "failed on inputs given or for a limit. The page is written in all these cases.\n"
       "\nExamples:\n"
       "  lppool-cli report model.onnx -o model.html\n"
       "  lppool-cli report model.onnx --dim N=1 -o model.html           binds a symbolic dimension\n"

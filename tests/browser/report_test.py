@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 """Opens reports in headless Chromium, at desktop and phone width, and uses them by keyboard.
 
-  report_test.py LPPOOL_CLI TESTDATA        run the test; exit 77 (skipped) where Chromium is not installed
+  report_test.py LPPOOL_CLI TESTDATA [MODEL...]
+                                            run the test, also on real models; exit 77 (skipped) without Chromium
   report_test.py --shots PAGE FOLDER        screenshots of a page for people to look at: each width, light and dark
 
 Chromium is driven over a pipe by its own DevTools protocol, so nothing but Python's standard library is needed.
@@ -9,6 +10,7 @@ Chromium is driven over a pipe by its own DevTools protocol, so nothing but Pyth
 import base64
 import json
 import os
+import select
 import shutil
 import subprocess
 import sys
@@ -51,9 +53,10 @@ class Browser:
 
     def read(self):
         while b"\0" not in self.buffer:
-            data = os.read(self.back, 1 << 16)
+            ready, _, _ = select.select([self.back], [], [], 60)
+            data = os.read(self.back, 1 << 16) if ready else b""
             if not data:
-                raise RuntimeError("the browser has ended")
+                raise RuntimeError("the browser has ended, or says nothing for a minute")
             self.buffer += data
         message, self.buffer = self.buffer.split(b"\0", 1)
         return json.loads(message)
@@ -125,7 +128,11 @@ class Browser:
             self.call("Browser.close")
         except (RuntimeError, OSError):
             pass
-        self.process.wait(30)
+        try:
+            self.process.wait(30)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
         shutil.rmtree(self.profile, ignore_errors=True)
 
 
@@ -175,7 +182,7 @@ def check_keyboard(browser, page, say):
     say(not browser.problems(), f"nothing to complain about: {browser.problems()}")
 
 
-def main(program, testdata):
+def main(program, testdata, *models):
     chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if not chromium:
         print("skipped: Chromium is not installed (Debian package chromium)")
@@ -190,7 +197,7 @@ def main(program, testdata):
     with tempfile.TemporaryDirectory() as folder:
         def report(model, *options):
             page = os.path.join(folder, os.path.basename(model) + ".html")
-            subprocess.run([program, "--quiet", "report", os.path.join(testdata, "models", model), *options, "-o", page], check=False, timeout=120)
+            subprocess.run([program, "--quiet", "report", os.path.join(testdata, "models", model), *options, "-o", page], check=False, timeout=200)
             return page
 
         browser = Browser(chromium)
@@ -200,6 +207,11 @@ def main(program, testdata):
                 print(os.path.basename(page))
                 check_page(browser, page, say)
             check_keyboard(browser, tower, say)
+            for model in models:
+                page = report(os.path.abspath(model), "--runs", "1")
+                print(model)
+                say(os.path.getsize(page) < 2 << 20, f"the page takes less than 2 MiB: {os.path.getsize(page)} bytes")
+                check_page(browser, page, say)
         finally:
             browser.close()
     return 1 if failures else 0
@@ -222,4 +234,4 @@ if __name__ == "__main__":
     if sys.argv[1:2] == ["--shots"]:
         shots(sys.argv[2], sys.argv[3])
     else:
-        sys.exit(main(sys.argv[1], sys.argv[2]))
+        sys.exit(main(*sys.argv[1:]))
