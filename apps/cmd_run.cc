@@ -9,6 +9,7 @@
 #include "inputs.h"
 #include "lppool/dump/tensor_folder.h"
 #include "lppool/onnx/model_file.h"
+#include "lppool/report/markup.h"
 #include "lppool/run/session.h"
 #include "lppool/tensor/memory.h"
 #include "lppool/text/glob.h"
@@ -70,8 +71,9 @@ class Watcher final : public RunObserver {
       : options_(options), dump_(dump), outputs_(outputs), progress_(globals.quiet) {}
 
   void on_node(const NodeEvent& event) override {
-    progress_.update("run", event.done, event.total, event.node.label);
-    if (dump_ == nullptr) return;
+    if (dump_ == nullptr) return progress_.update("run", event.done, event.total, event.node.label);
+    progress_.update("run", event.done, event.total,
+                     fmt::format("{} tensors, {} dumped; {}", dump_->count(), report::bytes_text(static_cast<double>(dump_->bytes())), event.node.label));
     for (std::size_t i = 0; i < event.outputs.size(); ++i) {
       const std::string& output = event.node.node.outputs[i];
       if (output.empty() || event.outputs[i].empty()) continue;

@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "lppool/base/text.h"
+
 namespace lppool::app {
 
 Progress::Progress(bool quiet)
@@ -19,7 +21,7 @@ void Progress::update(std::string_view what, std::size_t done, std::size_t total
   if (now - begin_ < std::chrono::seconds(1) || now - last_ < std::chrono::milliseconds(100)) return;
   last_ = now;
   shown_ = true;
-  fmt::print(stderr, "\r\033[K{}: {}/{} {}", what, done, total, detail.substr(0, 60));
+  fmt::print(stderr, "\r\033[K{}: {}/{} {}", what, done, total, printable(detail, 60));
   std::fflush(stderr);
 }
 
