@@ -137,9 +137,10 @@ std::map<std::string, std::string> run_shapes(const RunRecord* run) {
 std::string graph_html(const PageContents& page) {
   Drawing drawing = draw_graph(page.model->graph->name, *page.graph, *page.types, run_shapes(page.run));
   if (drawing.nodes.empty()) return "";
-  if (page.run != nullptr && page.run->node_seconds() > 0) {
+  const double total = page.run != nullptr ? page.run->node_seconds() : 0;
+  if (total > 0) {
     for (std::size_t i = 0; i < page.run->nodes.size(); ++i) {
-      if (drawing.drawn_as[i] != SIZE_MAX) drawing.nodes[drawing.drawn_as[i]].share = page.run->nodes[i].median() / page.run->node_seconds();
+      if (drawing.drawn_as[i] != SIZE_MAX) drawing.nodes[drawing.drawn_as[i]].share = page.run->nodes[i].median() / total;
     }
   }
   // A link to a node that is not listed would lead nowhere.
@@ -148,7 +149,7 @@ std::string graph_html(const PageContents& page) {
   }
   std::string note = "Edges carry shapes; [shapes in brackets] are weights.";
   if (drawing.left_out > 0) note += fmt::format(" {} that only make{} constants {} left out.", plural(drawing.left_out, "node"), drawing.left_out == 1 ? "s" : "", drawing.left_out == 1 ? "is" : "are");
-  if (page.run != nullptr && page.run->node_seconds() > 0) note += " The orange line in a node is its share of the time.";
+  if (total > 0) note += " The orange line in a node is its share of the time.";
   const auto svg = svg_text(drawing, false);
   if (!svg) {
     return section("graph", "Graph", fmt::format("<p class=\"note\">{} and {}: too much for a readable picture.</p>\n", plural(drawing.nodes.size(), "node"), plural(drawing.edges.size(), "edge")));

@@ -40,7 +40,7 @@ std::string node_svg(const DrawnNode& node, const Box& box) {
   constexpr const char* kClasses[] = {"input", "op", "op lp", "output"};
   const double middle = box.x + box.width / 2;
   std::string text = fmt::format("<g class=\"{}\">", kClasses[static_cast<int>(node.kind)]);
-  if (!node.link.empty()) text += fmt::format("<a href=\"#{}\">", escape(node.link));
+  if (!node.link.empty()) text += fmt::format("<a href=\"#{}\" tabindex=\"-1\">", escape(node.link));  // by keyboard the list of nodes is the way
   text += fmt::format("<title>{}</title><rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" rx=\"{}\"/>", escape(node.tooltip), box.x,
                       box.y, box.width, box.height, node.kind == DrawnNode::Kind::kInput || node.kind == DrawnNode::Kind::kOutput ? 12 : 4);
   if (node.share > 0.001) {
