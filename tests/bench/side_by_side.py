@@ -2,12 +2,14 @@
 """Time the kernels and their peers in one run, interleaved, and print the table of README.md.
 
 usage: side_by_side.py --peers DIR --workloads DIR --bench BUILD/tests/bench/workload_bench --out RUN.jsonl
-                       [--rounds 3] [--seconds 0.5] [--only a,b,...] [--skip-peers ort] [--table-only]
+                       [--rounds 2] [--seconds 0.25] [--only a,b,...] [--skip-peers ort] [--table-only]
+                       [--readme README.md]
 
 DIR of --peers holds bench_ort.js, bench_torch.py and limit.cpp (the folder shared/peers beside the project); workloads
 come from its make_workloads.py. ORT_NODE_MODULES names the node_modules folder with onnxruntime-node. Every round visits
 every workload, and at each workload every peer and thread count in turn, so that a slow spell of the machine falls on
-all of them alike.
+all of them alike. Peers that take seconds for one inference run in the first round only. --readme puts the tables
+between the marks <!-- tables --> and <!-- end of tables --> of that file.
 """
 import argparse
 import collections
@@ -37,13 +39,15 @@ def measure(a, metas):
         for number in range(a.rounds):
             for meta in metas:
                 folder = os.path.join(a.workloads, meta["id"])
-                slow_ort = meta["taps"] > 1e8  # seconds per inference there
+                slow = meta["taps"] > 3e8 and number > 0  # for peers: seconds per inference
+                iterations = "1" if meta["taps"] > 1e8 else "2"
                 for threads in ("1", "2"):
-                    common = ["--dir", folder, "--threads", threads, "--seconds", str(a.seconds), "--min-iters", "2"]
+                    common = ["--dir", folder, "--threads", threads, "--seconds", str(a.seconds),
+                              "--min-iters", iterations]
                     jobs = {"lppool": [a.bench] + common}
-                    if "torch" not in a.skip_peers:
+                    if "torch" not in a.skip_peers and not slow:
                         jobs["torch"] = [python, "-B", os.path.join(a.peers, "bench_torch.py")] + common
-                    if "ort" not in a.skip_peers and not (slow_ort and number > 0):
+                    if "ort" not in a.skip_peers and not slow:
                         jobs["ort"] = ["node", os.path.join(a.peers, "bench_ort.js")] + common
                     jobs["limit"] = [limit, "--rw", str(meta["in_bytes"]), str(meta["out_bytes"]), "--threads", threads,
                                      "--seconds", "0.2"]
@@ -77,13 +81,15 @@ def table(a, metas):
                  if k[0] == wid and k[1] == threads and k[2] in ("ort", "torch")]
         return min(found) if found else (None, "")
 
+    lines = []
+
     def show(v):
         return "-" if v is None else "%.3g" % v if v < 1000 else "%.0f" % v
 
     for key, title in (("median", "median of round medians"), ("min", "fastest single run")):
-        print("\n### Milliseconds, %s\n" % title)
-        print("| id | threads | lppool | best peer | peer | ratio | ORT | ORT / lppool | limit |")
-        print("|---|--:|--:|--:|---|--:|--:|--:|--:|")
+        lines.append("\n### Milliseconds, %s\n" % title)
+        lines.append("| id | workload | threads | lppool | best peer | peer | ratio | ORT | ORT / lppool | limit |")
+        lines.append("|---|---|--:|--:|--:|---|--:|--:|--:|--:|")
         ratios = collections.defaultdict(list)
         for meta in metas:
             for threads in (1, 2):
@@ -95,12 +101,15 @@ def table(a, metas):
                     continue
                 if peer:
                     ratios[threads].append(ours / peer)
-                print("| %s | %d | %s | %s | %s | %s | %s | %s | %s |" % (
-                    wid, threads, show(ours), show(peer), name, "%.3f" % (ours / peer) if peer else "-", show(ort),
+                lines.append("| %s | %s | %d | %s | %s | %s | %s | %s | %s | %s |" % (
+                    wid, meta["title"], threads, show(ours), show(peer), name,
+                    "%.3f" % (ours / peer) if peer else "-", show(ort),
                     "%.0f" % (ort / ours) if ort else "-", show(cell(wid, threads, "limit", "", "median"))))
         for threads, values in sorted(ratios.items()):
-            print("\nGeometric mean of the ratios at %d thread%s: %.3f; largest %.3f" % (
+            lines.append("\nGeometric mean of the ratios at %d thread%s: %.3f; largest %.3f" % (
                 threads, "" if threads == 1 else "s", math.exp(sum(map(math.log, values)) / len(values)), max(values)))
+    return "\n".join(lines)
+
 
 
 def main():
@@ -109,8 +118,9 @@ def main():
     parser.add_argument("--workloads", required=True)
     parser.add_argument("--bench", required=True)
     parser.add_argument("--out", required=True)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--seconds", type=float, default=0.5)
+    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--seconds", type=float, default=0.25)
+    parser.add_argument("--readme", default="")
     parser.add_argument("--only", default="")
     parser.add_argument("--skip-peers", default="")
     parser.add_argument("--table-only", action="store_true")
@@ -121,7 +131,14 @@ def main():
         metas = [m for m in metas if m["id"] in a.only.split(",")]
     if not a.table_only:
         measure(a, metas)
-    table(a, metas)
+    text = table(a, metas)
+    print(text)
+    if a.readme:
+        with open(a.readme) as f:
+            before, rest = f.read().split("<!-- tables -->")
+        after = rest.split("<!-- end of tables -->")[1]
+        with open(a.readme, "w") as f:
+            f.write(before + "<!-- tables -->" + text + "\n<!-- end of tables -->" + after)
 
 
 if __name__ == "__main__":

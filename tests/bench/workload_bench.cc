@@ -4,6 +4,7 @@
 // --out writes the raw bytes of the result.
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -65,7 +66,14 @@ int main(int argc, char** argv) {
   const std::string npy = read_file(dir + "/x.npy");
   const auto header =
       static_cast<std::size_t>(static_cast<unsigned char>(npy[8]) | static_cast<unsigned char>(npy[9]) << 8);
-  std::vector<char> x(npy.begin() + static_cast<std::ptrdiff_t>(10 + header), npy.end());
+  // Aligned to cache lines, as the tensors of the program and of its peers are.
+  const auto aligned = [](std::vector<char>& bytes, std::size_t size) {
+    bytes.assign(size + 63, 0);
+    return bytes.data() + (64 - reinterpret_cast<std::uintptr_t>(bytes.data()) % 64) % 64;
+  };
+  std::vector<char> x_bytes, y_bytes;
+  char* const x = aligned(x_bytes, npy.size() - 10 - header);
+  std::copy(npy.begin() + static_cast<std::ptrdiff_t>(10 + header), npy.end(), x);
 
   const std::string dtype = value_of(meta, "dtype").substr(1, 3);
   const ElementType type = dtype == "f64"   ? ElementType::kFloat64
@@ -83,7 +91,8 @@ int main(int argc, char** argv) {
   }
   std::int64_t size = 1;
   for (const std::int64_t n : out) size *= n;
-  std::vector<char> y(static_cast<std::size_t>(size * element_size(type)));
+  const std::int64_t y_size = size * element_size(type);
+  char* const y = aligned(y_bytes, static_cast<std::size_t>(y_size));
   PoolGeometry geometry{shape[0] * shape[1], {}};
   std::int64_t plane = 1;
   for (std::size_t i = 0; i + 2 < shape.size(); ++i) {
@@ -96,9 +105,9 @@ int main(int argc, char** argv) {
   ThreadPool pool(threads);
   const auto run = [&] {
     if (global) {
-      global_lp_pool(type, x.data(), y.data(), geometry.planes, plane, norm, pool);
+      global_lp_pool(type, x, y, geometry.planes, plane, norm, pool);
     } else {
-      lp_pool(type, x.data(), y.data(), geometry, norm, pool);
+      lp_pool(type, x, y, geometry, norm, pool);
     }
   };
   using Clock = std::chrono::steady_clock;
@@ -118,7 +127,7 @@ int main(int argc, char** argv) {
   }
   std::sort(times.begin(), times.end());
   const std::string file = option("--out", "");
-  if (!file.empty()) std::ofstream(file, std::ios::binary).write(y.data(), static_cast<std::streamsize>(y.size()));
+  if (!file.empty()) std::ofstream(file, std::ios::binary).write(y, static_cast<std::streamsize>(y_size));
   std::printf(
       "{\"peer\": \"lppool\", \"isa\": \"%s\", \"threads\": %d, \"ok\": true, \"iters\": %zu, \"first_ms\": %.5f, "
       "\"min_ms\": %.5f, \"min_cpu_ms\": %.5f, \"median_ms\": %.5f, \"shape_ok\": true}\n",

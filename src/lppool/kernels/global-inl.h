@@ -32,16 +32,27 @@ inline std::int64_t run_depth() {
 }
 
 // sum + |v|^p with the low part left to grow: what a run adds to it stays below 2^-88 of the sum.
-template <class Type, int P>
-HWY_INLINE Single add_loosely(const Powers<Type, P>& powers, Single sum, Vd v) {
+template <class Type, int P, bool S>
+HWY_INLINE Single add_loosely(const Powers<Type, P, S>& powers, Single sum, Vd v) {
   return powers.add_term(sum, v);
 }
-template <class Type, int P>
-HWY_INLINE Pair add_loosely(const Powers<Type, P>& powers, Pair sum, Vd v) {
+template <class Type, int P, bool S>
+HWY_INLINE Pair add_loosely(const Powers<Type, P, S>& powers, Pair sum, Vd v) {
   const Pair term = powers.term(v);
+#if HWY_NATIVE_FMA
+  // two_sum with half of its additions as products with 1, for which there are other execution units.
+  const Vd one = hn::Set(D(), 1.0);
+  const Vd s = hn::Add(sum.hi, term.hi);
+  const Vd t = hn::Sub(s, sum.hi);
+  const Vd lost = hn::NegMulAdd(one, t, term.hi), kept = hn::MulSub(one, s, t);
+  const Pair r = {s, hn::Add(hn::Sub(sum.hi, kept), lost)};
+  if constexpr (P == 1) return {r.hi, hn::MulAdd(one, sum.lo, r.lo)};
+  return {r.hi, hn::MulAdd(one, sum.lo, hn::Add(r.lo, term.lo))};
+#else
   const Pair s = two_sum(sum.hi, term.hi);
   if constexpr (P == 1) return {s.hi, hn::Add(sum.lo, s.lo)};
   return {s.hi, hn::Add(sum.lo, hn::Add(s.lo, term.lo))};
+#endif
 }
 HWY_INLINE Single settled(Single sum) {
   return sum;
@@ -51,8 +62,9 @@ HWY_INLINE Pair settled(Pair sum) {
 }
 
 // Lane by lane sums of at most kBlockVectors vectors of |x|^p and a shorter rest.
-template <class Type, int P>
-HWY_INLINE typename Type::Acc sum_run(const Powers<Type, P>& powers, const typename Type::Storage* x, std::int64_t n) {
+template <class Type, int P, bool S>
+HWY_INLINE typename Type::Acc sum_run(const Powers<Type, P, S>& powers, const typename Type::Storage* x,
+                                      std::int64_t n) {
   using Acc = typename Type::Acc;
   const std::int64_t step = lanes();
   std::int64_t j = 0;
@@ -86,8 +98,8 @@ HWY_INLINE DoubleDouble total(Pair sum) {
 }
 
 // The sum of |x|^p over any number of elements.
-template <class Type, int P>
-DoubleDouble sum_plane(const Powers<Type, P>& powers, const typename Type::Storage* x, std::int64_t n) {
+template <class Type, int P, bool S>
+DoubleDouble sum_plane(const Powers<Type, P, S>& powers, const typename Type::Storage* x, std::int64_t n) {
   DoubleDouble sum;
   const std::int64_t block = kBlockVectors * lanes();
   for (std::int64_t j = 0; j < n; j += block) {
@@ -136,42 +148,47 @@ HWY_INLINE Mask lane_mask(unsigned bits) {
   return hn::LoadMaskBits(D(), bytes);
 }
 
-// Lane by lane sums of the planes of N cuts, `distance` elements apart. Several abreast, because each is a chain of
-// additions that wait for each other.
-template <int N, class Type, int P>
-HWY_INLINE void sum_planes(const Powers<Type, P>& powers, const typename Type::Storage* x, std::int64_t distance,
-                           const PlaneCut* cuts, typename Type::Acc (*sums)[hn::MaxLanes(D())]) {
+// The same for the lanes of a mask.
+template <class Type, int P, bool S>
+HWY_INLINE typename Type::Acc add_lanes(const Powers<Type, P, S>& powers, typename Type::Acc sum, Vd v, unsigned bits) {
+#if LPPOOL_QUICK_ROOT
+  if constexpr (P == 2 && std::is_same_v<typename Type::Acc, Single>) {
+    return {Vd{_mm512_mask3_fmadd_pd(v.raw, v.raw, sum.hi.raw, static_cast<__mmask8>(bits))}};
+  }
+#endif
+  return add_loosely(powers, sum, hn::IfThenElseZero(lane_mask(bits), v));
+}
+
+// Lane by lane sums of the planes of a cut.
+template <class Type, int P, bool S>
+HWY_INLINE void sum_planes(const Powers<Type, P, S>& powers, const typename Type::Storage* x, const PlaneCut* cuts,
+                           typename Type::Acc* sums) {
   using Acc = typename Type::Acc;
   const D d;
   const std::int64_t step = lanes();
-  Vd shared[N] = {};  // the vectors the last planes ended in
+  Vd shared = hn::Zero(d);  // the vector the last plane ended in
   for (std::int64_t i = 0; i < step; ++i) {
-    Acc sum[N];
-#pragma GCC unroll 4
-    for (int v = 0; v < N; ++v) {
-      sum[v] = zero<Acc>();
-      if constexpr (P == 2 && std::is_same_v<Acc, Single>) sum[v].hi = hn::Set(d, kTinySum);
+    // Two chains of additions, each of which waits for the last; those of double-doubles have enough to do meanwhile.
+    constexpr bool kTwo = std::is_same_v<Acc, Single>;
+    Acc even = zero<Acc>(), other = zero<Acc>();
+    Acc& odd = kTwo ? other : even;
+    if constexpr (P == 2 && std::is_same_v<Acc, Single>) even.hi = hn::Set(d, kTinySum);
+    if (cuts[i].first != 0) even = add_lanes(powers, even, shared, cuts[i].first);
+    std::int64_t j = 0;
+    for (; j + 2 <= cuts[i].full; j += 2, x += 2 * step) {
+      even = add_loosely(powers, even, powers.value(x));
+      odd = add_loosely(powers, odd, powers.value(x + step));
     }
-    if (cuts[i].first != 0) {
-      const Mask mask = lane_mask(cuts[i].first);
-#pragma GCC unroll 4
-      for (int v = 0; v < N; ++v) sum[v] = add_loosely(powers, sum[v], hn::IfThenElseZero(mask, shared[v]));
-    }
-    for (const auto* const end = x + cuts[i].full * step; x < end; x += step) {
-#pragma GCC unroll 4
-      for (int v = 0; v < N; ++v) sum[v] = add_loosely(powers, sum[v], powers.value(x + v * distance));
-    }
-    if (cuts[i].last != 0) {
-      const Mask mask = lane_mask(cuts[i].last);
-#pragma GCC unroll 4
-      for (int v = 0; v < N; ++v) {
-        shared[v] = powers.value(x + v * distance);
-        sum[v] = add_loosely(powers, sum[v], hn::IfThenElseZero(mask, shared[v]));
-      }
+    if (j < cuts[i].full) {
+      even = add_loosely(powers, even, powers.value(x));
       x += step;
     }
-#pragma GCC unroll 4
-    for (int v = 0; v < N; ++v) sums[v][i] = settled(sum[v]);
+    if (cuts[i].last != 0) {
+      shared = powers.value(x);
+      odd = add_lanes(powers, odd, shared, cuts[i].last);
+      x += step;
+    }
+    sums[i] = kTwo ? add(even, odd) : settled(even);
   }
 }
 
@@ -193,27 +210,22 @@ class GlobalPooler {
     const std::int64_t block = kBlockVectors * lanes();
     // The roots of several vectors of planes are taken together: each waits long for its sum.
     constexpr std::int64_t kTogether = 8;
-    constexpr int kAbreast = 2;
     while (plane + kLanes <= planes && size_ <= block) {
       const std::int64_t vectors = std::min((planes - plane) / kLanes, kTogether);
       Acc totals[kTogether];
       const T* const first = x + plane * size_;
       const std::int64_t distance = kLanes * size_;
-      std::int64_t v = 0;
-      Acc sums[kAbreast][kLanes];
-      if (size_ >= kLanes && size_ < 8 * kLanes * kStreams) {
-        for (; v + kAbreast <= vectors; v += kAbreast) {
-          sum_planes<kAbreast>(powers_, first + v * distance, distance, cuts_, sums);
-          for (int i = 0; i < kAbreast; ++i) totals[v + i] = sum_each<kLanes>(sums[i]);
+      for (std::int64_t v = 0; v < vectors; ++v) {
+        Acc sums[kLanes];
+        if (size_ >= kLanes && size_ < 8 * kLanes * kStreams) {
+          sum_planes(powers_, first + v * distance, cuts_, sums);
+        } else {
+          for (std::int64_t i = 0; i < kLanes; ++i) sums[i] = sum_run(powers_, first + v * distance + i * size_, size_);
         }
+        totals[v] = sum_each<kLanes>(sums);
       }
-      for (; v < vectors; ++v) {
-        for (std::int64_t i = 0; i < kLanes; ++i) {
-          sums[0][i] = sum_run(powers_, first + v * distance + i * size_, size_);
-        }
-        totals[v] = sum_each<kLanes>(sums[0]);
-      }
-      for (v = 0; v < vectors; ++v, plane += kLanes) finish(totals[v], kLanes, x + plane * size_, y + plane);
+      for (std::int64_t v = 0; v < vectors; ++v, plane += kLanes)
+        finish(totals[v], kLanes, x + plane * size_, y + plane);
     }
     for (; plane < planes; plane += kLanes) {
       const std::int64_t n = std::min(kLanes, planes - plane);
@@ -263,7 +275,8 @@ class GlobalPooler {
     const Box box{x, y, {BoxAxis{.in = size_, .out = 1, .kernel = size_}}};
     Rounding scanned = plan_rounding<Type, P>(box, norm_, run_depth() + kLanes);
     if (scanned.smallest_sum < rounding_.smallest_sum || scanned.scale != rounding_.scale || scanned.exact) {
-      Powers<Type, P> powers = powers_;
+      Powers<Type, P> powers;
+      powers.p = norm_.whole;
       powers.scale = scanned.scale;
       const DoubleDouble sum = sum_plane(powers, x, size_);
       HWY_ALIGN double hi[kLanes] = {sum.hi}, lo[kLanes] = {sum.lo};
@@ -283,7 +296,7 @@ class GlobalPooler {
 
   std::int64_t size_;
   LpNorm norm_;
-  Powers<Type, P> powers_;
+  Powers<Type, P, false> powers_;  // see above: not scaled at first
   Rounding rounding_;
   PlaneCut cuts_[kLanes];
 };
@@ -320,7 +333,7 @@ void LPPOOL_GLOBAL_ENTRY(const void* x, void* y, std::int64_t planes, std::int64
 DoubleDouble LPPOOL_SEGMENT_ENTRY(const void* x, std::int64_t n, const LpNorm& norm) {
   using T = LPPOOL_ELEMENT::Storage;
   return with_power_class(norm.whole, [&](auto power_class) HWY_ATTR {
-    Powers<LPPOOL_ELEMENT, power_class.value> powers;
+    Powers<LPPOOL_ELEMENT, power_class.value, false> powers;
     powers.p = norm.whole;
     return sum_plane(powers, static_cast<const T*>(x), n);
   });

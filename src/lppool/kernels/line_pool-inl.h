@@ -413,7 +413,7 @@ class LinePooler {
   template <class Sum>
   HWY_INLINE bool finish_lines(const Sum& sum, Line line, std::int64_t line_step, std::int64_t count, T* y,
                                std::int64_t y_step, const T* next, std::int64_t next_step) const {
-    const std::int64_t n = end_;
+    const std::int64_t n = end_, stride = axis_.stride;
     RunCheck<Type, P> check(rounding_);
     const bool certain = P == 1 && rounding_.certain;
     for (std::int64_t i = 0; i < count; ++i, line = line + line_step, y += y_step) {
@@ -422,12 +422,11 @@ class LinePooler {
         for (; j + lanes() <= n; j += lanes()) Type::store(sum(line, j).hi, y + j);
       } else {
         for (; j + lanes() <= n; j += lanes()) {
-          hwy::Prefetch(next + j * axis_.stride);
-          if (axis_.stride == 2) hwy::Prefetch(next + j * axis_.stride + next_step);
+          hwy::Prefetch(next + j * stride);
           finish_quickly(sum(line, j).hi, y + j, check);
         }
       }
-      next += next_step * axis_.stride;
+      next += next_step * stride;
       // The last vector laps over the one before it.
       if (j < n) finish_quickly(sum(line, n - lanes()).hi, y + (n - lanes()), check);
     }

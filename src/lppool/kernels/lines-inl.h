@@ -98,8 +98,12 @@ HWY_INLINE void sum_lines(const Line* lines, std::int64_t count, std::int64_t n,
 // What a sum of squares of zeros is, each: far below the square of the smallest float32 and bfloat16.
 constexpr double kTinySum = 0x1p-900;
 
-// |x|^p of elements, as sums of one term.
+// Values are scaled only where a class of p and type needs it at all.
 template <class Type, int P>
+constexpr bool kNeedsScale = P == 0 || std::is_same_v<Type, Float64>;
+
+// |x|^p of elements, as sums of one term.
+template <class Type, int P, bool Scaled = kNeedsScale<Type, P>>
 struct Powers {
   using Acc = typename Type::Acc;
   using T = typename Type::Storage;
@@ -107,16 +111,13 @@ struct Powers {
   std::int64_t p = P;
   double scale = 1;  // a power of two
 
-  // Values are scaled only where a class of p and type needs it at all.
-  static constexpr bool kScaled = P == 0 || std::is_same_v<Type, Float64>;
-
   HWY_INLINE Vd value(const T* x) const {
-    if constexpr (std::is_same_v<Type, Float32> && P != 2 && !kScaled) return Type::load_abs(x);
+    if constexpr (std::is_same_v<Type, Float32> && P != 2 && !Scaled) return Type::load_abs(x);
     return prepare(Type::load(x));
   }
   HWY_INLINE Vd prepare(Vd v) const {
     if constexpr (P != 2) v = hn::Abs(v);
-    if constexpr (kScaled) v = hn::Mul(v, hn::Set(D(), scale));
+    if constexpr (Scaled) v = hn::Mul(v, hn::Set(D(), scale));
     return v;
   }
   HWY_INLINE Acc first(const T* x) const { return term(value(x)); }

@@ -205,7 +205,8 @@ class BoxPooler {
     if (begin <= -k || begin >= stream.slabs) return 0;
     const bool quick = line_pooler_.quick() && !(line_pooler_.folds() && runs_of_halves(k)) && quick_runs_.worthwhile();
     const bool folded = quick && line_pooler_.folds();
-    std::int64_t count = std::min({(stream.slabs - 1 - begin) / step + 1, outputs - m, folded ? lines_ / 2 : lines_});
+    std::int64_t count = std::min(outputs - m, folded ? lines_ / 2 : lines_);
+    count = std::min(count, (stream.slabs - 1 - begin) / step + 1);
     if (runs_of_halves(k)) count = std::min(count, k + 1);
     if (count < 2) return 0;
     const T* rows[2 * kMaxLines + kRepeatedRows];

@@ -151,7 +151,7 @@ Rounding plan_rounding(const Box& box, const LpNorm& norm, std::int64_t depth) {
   double terms = 1;
   for (const BoxAxis& axis : box.axes) terms *= static_cast<double>(std::max<std::int64_t>(axis.max_taps(), 1));
   const double log_terms = std::ceil(std::log2(terms));
-  if constexpr (P == 1 || Powers<Type, P>::kScaled) {
+  if constexpr (P == 1 || kNeedsScale<Type, P>) {
     const Magnitudes m = magnitudes_of<Type>(box);
     if (P == 1) {
       // Every element is a multiple of 2^finest and every sum is below 2^top.
@@ -160,7 +160,7 @@ Rounding plan_rounding(const Box& box, const LpNorm& norm, std::int64_t depth) {
       r.exact = top - finest <= (kPair ? 100 : 53) && top <= format.max_exponent;
       r.certain = r.exact && m.finite && m.smallest >= format.min_exponent;
     }
-    if constexpr (Powers<Type, P>::kScaled) {
+    if constexpr (kNeedsScale<Type, P>) {
       constexpr double kRange = 900;  // binary exponents of sums and terms that are safe from overflow and underflow
       double shift = 0;
       if (p * (m.largest + 1) + log_terms > kRange || p * m.smallest < -kRange) {
@@ -183,7 +183,7 @@ template <class Type, int P>
 Rounding unscanned_rounding(const LpNorm& norm, std::int64_t depth) {
   Rounding r;
   r.root = plan_root(norm.whole);
-  if (P != 1 && Powers<Type, P>::kScaled) r.smallest_sum = 0x1p-800;
+  if (P != 1 && kNeedsScale<Type, P>) r.smallest_sum = 0x1p-800;
   plan_error(r, static_cast<double>(norm.whole), depth, std::is_same_v<typename Type::Acc, Pair>);
   return r;
 }
@@ -213,7 +213,7 @@ HWY_INLINE Rounded<Type> round_sums(Single sum, const Rounding& plan) {
   const Di di;
   Mask doubt = hn::FirstN(d, 0);
   Vd r = root<P>(sum.hi, plan.root, doubt);
-  if constexpr (Powers<Type, P>::kScaled) {
+  if constexpr (kNeedsScale<Type, P>) {
     doubt = hn::Or(doubt, hn::Not(hn::Ge(sum.hi, hn::Set(d, plan.smallest_sum))));
     r = hn::Mul(r, hn::Set(d, 1 / plan.scale));
   }
