@@ -114,7 +114,9 @@ int run(Globals& globals, Options& options) {
   if (!model.graph) fail(ErrorKind::kParse, "{}: the model has no graph", options.model);
   const Diagnostics findings = check_model(model);
   const BoundGraph graph = bind_model(model);
-  const InferResult types = infer_shapes(graph, options.inputs.shapes.resolve());
+  InferOptions infer_options = options.inputs.shapes.resolve();
+  infer_options.explain = true;
+  const InferResult types = infer_shapes(graph, infer_options);
   const bool asked = options.inputs.given();
   Attempt attempt;
   if (!options.no_run) attempt = attempt_run(globals, options, model, graph);

@@ -101,6 +101,32 @@ std::string ends_html(const PageContents& page) {
   return section("ends", "Inputs and outputs", text);
 }
 
+// Weights at a glance: a NaN among them, or one that is all zeros, is seen here.
+std::string weights_html(const PageContents& page) {
+  constexpr std::size_t kMost = 2000;
+  const auto& weights = page.model->graph->initializers;
+  if (weights.empty()) return "";
+  std::string rows;
+  for (std::size_t i = 0; i < std::min(kMost, weights.size()); ++i) {
+    const StoredTensor& weight = weights[i];
+    if (!weight.value.defined()) {
+      rows += fmt::format("<tr><td><code>{}</code></td><td colspan=\"7\" class=\"error\">faulty</td></tr>\n", escape(weight.name));
+      continue;
+    }
+    const Statistics s = statistics_of(weight.value);
+    const auto number = [](const std::optional<double>& value) { return value ? number_text(*value) : std::string("–"); };
+    const std::int64_t special = s.nan + s.inf;
+    rows += fmt::format("<tr><td><code>{}</code></td><td>{} {}</td><td class=\"num\">{}</td><td class=\"num\">{}</td><td class=\"num\">{}</td><td class=\"num\">{}</td>"
+                        "<td class=\"num\">{}</td><td class=\"num{}\">{}</td></tr>\n",
+                        escape(weight.name), name(weight.value.dtype()), to_string(weight.value.shape()), bytes_text(static_cast<double>(weight.value.bytes())), number(s.min),
+                        number(s.max), number(s.mean), s.zero, special > 0 ? " error" : "", special);
+  }
+  std::string text = "<div class=\"scroll\"><table class=\"list\"><tr><th>name</th><th>type</th><th class=\"num\">bytes</th><th class=\"num\">min</th><th class=\"num\">max</th>"
+                     "<th class=\"num\">mean</th><th class=\"num\">zeros</th><th class=\"num\">NaN, Inf</th></tr>\n" + rows + "</table></div>\n";
+  if (weights.size() > kMost) text += fmt::format("<p class=\"note\">The first {} of {}.</p>\n", kMost, weights.size());
+  return section("weights", "Weights", text, false);
+}
+
 std::string findings_html(const PageContents& page) {
   if (page.findings->empty()) return "";
   std::string text = "<ul class=\"findings\">\n";
@@ -214,7 +240,7 @@ std::string html_page(const PageContents& page) {
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"generator\" content=\"{}\">\n<link rel=\"icon\" href=\"data:,\">\n"
       "<title>{}</title>\n<style>{}{}</style>\n</head>\n<body>\n",
       page_script_hash(), escape(page.program), escape(page.file), page_style(), svg_style());
-  text += header_html(page) + "<main>\n" + findings_html(page) + graph_html(page) + time_html(page) + ends_html(page);
+  text += header_html(page) + "<main>\n" + findings_html(page) + graph_html(page) + time_html(page) + ends_html(page) + weights_html(page);
   std::string notes;
   if (page.run != nullptr && page.run->inner > 0) notes += fmt::format("<p class=\"note\">{} of subgraphs ran inside these, all rounds together.</p>\n", plural(page.run->inner, "node"));
   if (page.graph->nodes.size() > kMaxNodes) notes += fmt::format("<p class=\"note\">Only the first {} of {} nodes are listed.</p>\n", kMaxNodes, page.graph->nodes.size());

@@ -67,6 +67,21 @@ std::string inputs_html(const PageContents& page, const Makers& makers, const No
   return text + "</ul>\n";
 }
 
+// How sizes came about, where the rule says so and it is more than the size itself.
+std::string formulas_html(const PageContents& page, const Node& node) {
+  std::string text;
+  for (const std::string& output : node.outputs) {
+    const TensorInfo* info = output.empty() ? nullptr : page.types->find(output);
+    if (info == nullptr || !info->type.shape) continue;
+    for (std::size_t axis = 0; axis < std::min(info->formulas.size(), info->type.shape->size()); ++axis) {
+      const std::string value = (*info->type.shape)[axis].to_string();
+      if (info->formulas[axis].empty() || info->formulas[axis] == value) continue;
+      text += fmt::format("<li>axis {} of <code>{}</code>: {} = {}</li>\n", axis, escape(output), escape(value), escape(info->formulas[axis]));
+    }
+  }
+  return text.empty() ? "" : "<h4>Sizes</h4>\n<ul>" + text + "</ul>\n";
+}
+
 std::string outputs_html(const PageContents& page, const BoundNode& node, const NodeRecord* record) {
   std::string text = "<h4>Outputs</h4>\n";
   for (const std::string& output : node.node.outputs) {
@@ -181,7 +196,7 @@ std::string nodes_html(const PageContents& page, bool folded) {
     const NodeRecord* record = page.run != nullptr && page.run->nodes[i].ran ? &page.run->nodes[i] : nullptr;
     if ((record != nullptr && record->folded) != folded) continue;
     text += fmt::format("<details class=\"node\" id=\"n{}\">{}<div>\n", i, summary_html(page, node, i, record));
-    text += facts_html(node, record) + attributes_html(node.node) + inputs_html(page, makers, node.node) + outputs_html(page, node, record);
+    text += facts_html(node, record) + attributes_html(node.node) + inputs_html(page, makers, node.node) + outputs_html(page, node, record) + formulas_html(page, node.node);
     if (record != nullptr && record->window) text += window_html(*record->window);
     text += "</div></details>\n";
   }

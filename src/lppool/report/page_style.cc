@@ -69,7 +69,7 @@ figure{margin:6px 0;max-width:100%}
 .hist{width:260px}
 .hist svg{display:block;width:100%;border-bottom:1px solid var(--soft)}
 .hist path{fill:var(--bar)}
-.hist figcaption{display:flex;flex-wrap:wrap;justify-content:space-between;gap:0 8px;white-space:nowrap}
+.hist figcaption{font-size:.78rem;display:flex;flex-wrap:wrap;justify-content:space-between;gap:0 8px;white-space:nowrap}
 .heat img{display:block;max-width:100%;height:auto;image-rendering:pixelated}
 .heat figcaption{max-width:340px}
 .key{display:inline-block;width:60px;height:.7em;vertical-align:baseline;-webkit-print-color-adjust:exact;print-color-adjust:exact}

@@ -1,6 +1,7 @@
 #include "lppool/report/page.h"
 
 #include <catch2/catch.hpp>
+#include <limits>
 
 #include "lppool/check/check.h"
 #include "lppool/run/session.h"
@@ -15,7 +16,9 @@ namespace {
 
 std::string page_of(const Model& model, std::map<std::string, Value> inputs, std::string file = "m.onnx") {
   const BoundGraph graph = bind_model(model);
-  const InferResult types = infer_shapes(graph);
+  InferOptions options;
+  options.explain = true;
+  const InferResult types = infer_shapes(graph, options);
   const Diagnostics findings = check_model(model);
   PageContents page;
   page.file = std::move(file);
@@ -101,6 +104,20 @@ TEST_CASE("Nodes of subgraphs count for the node that has them", "[report]") {
   const std::string page = page_of(make_model(g.graph), {{"c", Value(Tensor::scalar(true))}, {"x", Value(Tensor::of<float>({2}, {1, 2}))}});
   CHECK(page.find("1 node of subgraphs ran inside these") != std::string::npos);
   CHECK(count(page, "<details class=\"node\"") == 1);
+}
+
+TEST_CASE("A page says how a window's output size came about", "[report][LpPool]") {
+  const std::string page = page_of(lp_pool_model(18, {attr_ints("strides", {2, 2})}), {});
+  CHECK(page.find("axis 2 of <code>y</code>: 2 = floor((5 - 2)/2) + 1") != std::string::npos);
+}
+
+TEST_CASE("A page lists weights with what is wrong with them", "[report]") {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  GraphBuilder g;
+  g.input("x", "float32 3").initializer("w<", Tensor::of<float>({3}, {1, nan, 0})).output("y", "float32 3").node("Add", "x w<", "y");
+  const std::string page = page_of(make_model(g.graph), {});
+  CHECK(page.find("<code>w&lt;</code></td><td>float32 3</td><td class=\"num\">12 bytes</td><td class=\"num\">0</td><td class=\"num\">1</td>"
+                  "<td class=\"num\">0.5</td><td class=\"num\">1</td><td class=\"num error\">1</td>") != std::string::npos);
 }
 
 TEST_CASE("Attributes are told in words", "[report]") {
