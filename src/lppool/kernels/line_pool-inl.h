@@ -25,6 +25,8 @@ namespace HWY_NAMESPACE {
 
 // Windows up to this many elements are added up one by one along a line.
 constexpr std::int64_t kDirectTaps = 5;
+// Windows up to this many elements are put together from eights of registers, where vectors have 8 lanes and allow it.
+[[maybe_unused]] constexpr std::int64_t kEightsTaps = 64;
 // Windows up to this many elements are put together from equal parts; longer ones by doubling.
 constexpr std::int64_t kPartedTaps = 36;
 
@@ -153,6 +155,20 @@ class LinePooler {
             return add(add(load<Acc>(line + j), load<Acc>(line + (j + d))), load<Acc>(line + (j + 2 * d)));
           },
           n, target);
+#if LPPOOL_QUICK_ROOT
+    } else if (std::is_same_v<Acc, Single> && ax.stride == 1 && d == 1 && k <= kEightsTaps) {
+      const std::int64_t eights = k / 8;
+      const bool rest = k % 8 != 0;
+      const Line sums_of_8 = sums_ + sums_size_;
+      sum_by_eights(line, n);
+      return use(
+          [&](std::int64_t j) HWY_ATTR {
+            Acc sum = load<Acc>((rest ? sums_ : sums_of_8) + j);
+            for (std::int64_t i = rest ? 0 : 1; i < eights; ++i) sum = add(sum, load<Acc>(sums_of_8 + (j + 8 * i)));
+            return sum;
+          },
+          n, target);
+#endif
     } else if (k <= kDirectTaps && ax.stride == 1) {
       fill_sums(
           [&](std::int64_t j) HWY_ATTR {
@@ -238,6 +254,40 @@ class LinePooler {
   static HWY_INLINE Acc every_other(Line line, int odd) {
     const Acc a = load<Acc>(line), b = load<Acc>(line + lanes());
     return odd ? odd_lanes(b, a) : even_lanes(b, a);
+  }
+#endif
+
+#if LPPOOL_QUICK_ROOT
+  // Windows as whole vectors of 8 elements and a rest. Sums of 8 neighbours are made of pairs and fours by shifts of
+  // registers, so that every element is loaded once; what is left of a window uses the same pairs and fours.
+  // Leaves the sums of 8 behind sums_, and the rests of all windows in sums_ if there are any.
+  void sum_by_eights(Line line, std::int64_t n) const {
+    const std::int64_t eights = axis_.kernel / 8, rest = axis_.kernel % 8, vectors = (n + 7) / 8;
+    const Line sums_of_8 = sums_ + sums_size_;
+    const auto pairs = [](Vd next, Vd v) HWY_ATTR { return hn::Add(v, shifted<1>(next, v)); };
+    const auto fours = [](Vd next_pairs, Vd p) HWY_ATTR { return hn::Add(p, shifted<2>(next_pairs, p)); };
+    const D d;
+    // What starts in vector i: elements v0, v1, ..., pairs p0, p1, ..., fours f0, f1.
+    Vd v0 = hn::LoadU(d, line.p), v1 = hn::LoadU(d, line.p + 8), v2 = hn::LoadU(d, line.p + 16);
+    Vd p0 = pairs(v1, v0), p1 = pairs(v2, v1), f0 = fours(p1, p0);
+    for (std::int64_t i = 0; i < vectors + eights; ++i) {
+      const Vd v3 = hn::LoadU(d, line.p + 8 * i + 24);
+      const Vd p2 = pairs(v3, v2), f1 = fours(p2, p1);
+      hn::StoreU(hn::Add(f0, shifted<4>(f1, f0)), d, sums_of_8.p + 8 * i);
+      if (rest != 0 && i >= eights) {
+        Vd sum = v0;
+        if (rest == 2) sum = p0;
+        if (rest == 3) sum = hn::Add(p0, shifted<2>(v1, v0));
+        if (rest == 4) sum = f0;
+        if (rest == 5) sum = hn::Add(f0, shifted<4>(v1, v0));
+        if (rest == 6) sum = hn::Add(f0, shifted<4>(p1, p0));
+        if (rest == 7) sum = hn::Add(hn::Add(f0, shifted<4>(p1, p0)), shifted<6>(v1, v0));
+        hn::StoreU(sum, d, sums_.p + 8 * (i - eights));
+      }
+      v0 = v1, v1 = v2, v2 = v3;
+      p0 = p1, p1 = p2;
+      f0 = f1;
+    }
   }
 #endif
 
