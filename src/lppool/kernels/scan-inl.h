@@ -188,6 +188,9 @@ Rounding unscanned_rounding(const LpNorm& norm, std::int64_t depth) {
   return r;
 }
 
+// Radii from here on, of sums that some 2^25 terms pass through one after the other, leave nothing to be sure of.
+constexpr std::int64_t kLargestRadius = std::int64_t{1} << 25;
+
 template <class Type>
 struct Rounded {
   Vd value;
@@ -218,8 +221,13 @@ HWY_INLINE Rounded<Type> round_sums(Single sum, const Rounding& plan) {
     r = hn::Mul(r, hn::Set(d, 1 / plan.scale));
   }
   constexpr int kUp = 64 - Type::kDropped;
-  const std::int64_t limit = std::numeric_limits<std::int64_t>::min() + ((2 * plan.radius + 1) << kUp);
-  const Vi near_limit = hn::Set(di, plan.radius < 0 ? std::numeric_limits<std::int64_t>::min() : limit);
+  std::int64_t limit = std::numeric_limits<std::int64_t>::min();
+  if (plan.radius >= kLargestRadius) {
+    limit = std::numeric_limits<std::int64_t>::max();  // everything is in doubt
+  } else if (plan.radius >= 0) {
+    limit += (2 * plan.radius + 1) << kUp;
+  }
+  const Vi near_limit = hn::Set(di, limit);
   doubt = hn::Or(doubt, near_midpoint<Type::kDropped>(r, hn::Set(di, plan.radius), near_limit));
   doubt = hn::Or(doubt, out_of_range<Type>(r));
   if (HWY_UNLIKELY(!hn::AllFalse(d, doubt)) && plan.smallest_sum == 0) {
@@ -276,7 +284,8 @@ class RunCheck {
 // Whether the errors of the sums are small enough for RunCheck.
 template <class Type, int P>
 bool can_check_runs(const Rounding& plan) {
-  return std::is_same_v<typename Type::Acc, Single> && (P == 1 || (P == 2 && plan.radius <= kQuickSqrtSlack));
+  return std::is_same_v<typename Type::Acc, Single> && plan.radius < kLargestRadius &&
+         (P == 1 || (P == 2 && plan.radius <= kQuickSqrtSlack));
 }
 #endif
 
