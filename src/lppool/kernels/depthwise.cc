@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "lppool/kernels/isa.h"
-
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "lppool/kernels/depthwise.cc"
 #include <hwy/foreach_target.h>
@@ -78,6 +76,8 @@ void depthwise_row(const DepthwiseRow& job) {
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
+#include "lppool/kernels/dispatch.h"
+
 namespace lppool::kernels {
 
 HWY_EXPORT(depthwise_row);
@@ -181,9 +181,7 @@ void convolve_depthwise(const float* x, const float* w, const float* bias, float
                         ThreadPool& pool) {
   if (geometry.out_size() == 0) return;
   if (!fits_memory(geometry)) return convolve(x, w, bias, y, geometry, pool);
-  hwy::ChosenTarget chosen;
-  chosen.Update(allowed_targets());
-  const auto row_function = HWY_DISPATCH_TABLE(depthwise_row)[chosen.GetIndex()];
+  const auto row_function = HWY_DISPATCH_TABLE(depthwise_row)[dispatch_index()];
   const PoolAxis& line = geometry.axes.back();
   const std::int64_t input_rows = outer_product(geometry.axes, &PoolAxis::in);
   const std::int64_t output_rows = outer_product(geometry.axes, &PoolAxis::out);

@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "lppool/kernels/element.h"
+#include "lppool/kernels/narrow-inl.h"
 #include "lppool/kernels/vector_math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -48,7 +49,7 @@ struct Float32 {
   }
   // A float that rounds to the element as r does.
   static HWY_INLINE Vf to_float(Vd r) {
-    return hn::DemoteTo(F(), r);
+    return to_float32(D(), r);
   }
   static HWY_INLINE void store(Vd r, float* y) {
     hn::StoreU(to_float(r), F(), y);
@@ -90,7 +91,7 @@ struct Float16 {
     return load_copy<Float16>(x, n);
   }
   static HWY_INLINE Vf to_float(Vd r) {
-    return hn::DemoteTo(F(), round_to_odd<23>(r));
+    return to_float32(D(), round_to_odd<23>(r));
   }
   static HWY_INLINE void store(Vd r, std::uint16_t* y) {
     // Normal halves: rebias and round the 13 bits below them. Smaller ones: 0.5f is where float's spacing is 2^-24.
@@ -116,7 +117,7 @@ struct BFloat16 {
     return hn::PromoteTo(D(), hn::BitCast(F(), hn::ShiftLeft<16>(bits)));
   }
   static HWY_INLINE Vd load_part(const std::uint16_t* x, std::int64_t n) { return load_copy<BFloat16>(x, n); }
-  static HWY_INLINE Vf to_float(Vd r) { return hn::DemoteTo(F(), round_to_odd<23>(r)); }
+  static HWY_INLINE Vf to_float(Vd r) { return to_float32(D(), round_to_odd<23>(r)); }
   static HWY_INLINE void store(Vd r, std::uint16_t* y) {
     const hn::RebindToSigned<U32> i32;
     const auto bits = hn::BitCast(i32, to_float(r));

@@ -6,12 +6,12 @@
 #include <cmath>
 #include <limits>
 
-#include "lppool/kernels/isa.h"
-
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "lppool/kernels/functions.cc"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
+
+#include "lppool/kernels/narrow-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace lppool::kernels {
@@ -125,16 +125,7 @@ HWY_INLINE V sigmoid(V t) {
   return hn::IfThenZeroElse(hn::Lt(t, set(-700)), value);
 }
 
-// To float32, rounded to nearest, to infinity beyond the largest: Highway's code for targets without vectors saturates.
-HWY_INLINE void store_float(V v, float* y) {
-#if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
-  double lanes[hn::MaxLanes(D())];
-  hn::StoreU(v, D(), lanes);
-  for (std::size_t i = 0; i < hn::Lanes(D()); ++i) y[i] = static_cast<float>(lanes[i]);
-#else
-  hn::StoreU(hn::DemoteTo(F(), v), F(), y);
-#endif
-}
+HWY_INLINE void store_float(V v, float* y) { hn::StoreU(to_float32(D(), v), F(), y); }
 
 struct Parameters {
   V a, b, c;
@@ -243,21 +234,19 @@ void exp_shifted_target(const float* x, const double* shift, std::int64_t step, 
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
+#include "lppool/kernels/dispatch.h"
+
 namespace lppool::kernels {
 
 HWY_EXPORT(map_float32_target);
 HWY_EXPORT(exp_shifted_target);
 
 void map_float32(Function function, const float* x, float* y, std::int64_t n, double a, double b, double c) {
-  hwy::ChosenTarget chosen;
-  chosen.Update(allowed_targets());
-  HWY_DISPATCH_TABLE(map_float32_target)[chosen.GetIndex()](function, x, y, n, a, b, c);
+  HWY_DISPATCH_TABLE(map_float32_target)[dispatch_index()](function, x, y, n, a, b, c);
 }
 
 void exp_shifted(const float* x, const double* shift, std::int64_t step, double* y, std::int64_t n) {
-  hwy::ChosenTarget chosen;
-  chosen.Update(allowed_targets());
-  HWY_DISPATCH_TABLE(exp_shifted_target)[chosen.GetIndex()](x, shift, step, y, n);
+  HWY_DISPATCH_TABLE(exp_shifted_target)[dispatch_index()](x, shift, step, y, n);
 }
 
 }  // namespace lppool::kernels
