@@ -1,6 +1,6 @@
 // Large buffers come straight from the system, aligned to huge pages and marked for them: a first write to a 4 KiB page
-// costs more than the arithmetic that produces its contents. A freed buffer waits in a list ordered by size; a request
-// takes the smallest that fits, unless it would waste more than half of it.
+// costs more than the arithmetic that produces its contents. A freed buffer of more than a few pages waits in a list ordered
+// by size; a request takes the smallest that fits, unless it would waste more than half of it.
 #include "lppool/tensor/memory.h"
 
 #include <sys/mman.h>
@@ -20,6 +20,7 @@ namespace {
 
 constexpr std::size_t kAlignment = 64;
 constexpr std::size_t kHuge = std::size_t{2} << 20;  // from here on a buffer is a mapping of its own
+constexpr std::size_t kKept = std::size_t{64} << 10;  // from here on a freed buffer is kept
 constexpr std::size_t kMaxCached = std::size_t{256} << 20;
 
 std::size_t default_limit() {
@@ -49,7 +50,7 @@ class Pool {
     const std::lock_guard lock(mutex_);
     check_room(bytes);
     void* result = nullptr;
-    const auto found = bytes >= kHuge ? free_.lower_bound(bytes) : free_.end();
+    const auto found = bytes >= kKept ? free_.lower_bound(bytes) : free_.end();
     if (found != free_.end() && found->first <= bytes + bytes / 2) {
       result = found->second;
       cached_ -= found->first;
@@ -59,7 +60,7 @@ class Pool {
       result = bytes >= kHuge ? map_huge(bytes) : std::aligned_alloc(kAlignment, bytes);
       if (result == nullptr) fail(ErrorKind::kLimit, "the system refuses {} bytes for a tensor", bytes);
     }
-    if (bytes >= kHuge) sizes_[result] = bytes;
+    if (bytes >= kKept) sizes_[result] = bytes;
     in_use_ += bytes;
     peak_ = std::max(peak_, in_use_);
     return static_cast<std::byte*>(result);
@@ -67,7 +68,7 @@ class Pool {
 
   void give(std::byte* buffer, std::size_t bytes) {
     const std::lock_guard lock(mutex_);
-    if (bytes < kHuge) {
+    if (bytes < kKept) {
       in_use_ -= bytes;
       std::free(buffer);
       return;
@@ -109,7 +110,8 @@ class Pool {
   }
 
   void release(std::multimap<std::size_t, void*>::iterator entry) {
-    munmap(entry->second, entry->first);
+    if (entry->first >= kHuge) munmap(entry->second, entry->first);
+    else std::free(entry->second);
     cached_ -= entry->first;
     free_.erase(entry);
   }
@@ -128,7 +130,7 @@ Pool& pool() {
 }  // namespace
 
 std::shared_ptr<std::byte> allocate(std::size_t bytes) {
-  const std::size_t grain = bytes >= kHuge ? 4096 : kAlignment;
+  const std::size_t grain = bytes >= kKept ? 4096 : kAlignment;
   if (bytes > limit()) {
     fail(ErrorKind::kLimit, "{} bytes needed for a tensor, {} allowed in all", bytes, limit());
   }
