@@ -208,7 +208,8 @@ void check_celu(CheckContext& ctx) {
                        .versions = table,                            \
                        .infer = infer_same,                          \
                        .run = kernel,                                \
-                       __VA_ARGS__ __VA_OPT__(, ).facts = {.function = is_function}};
+                       __VA_ARGS__ __VA_OPT__(, ).facts = {.function = is_function},  \
+                       .packed = PackedUse::kElementwise};
 
 LPPOOL_ACTIVATION(Relu, "max(0, x).", kReluVersions, run_relu, true)
 LPPOOL_ACTIVATION(Sigmoid, "1 / (1 + exp(-x)).", kSigmoidVersions, run_sigmoid, false)

@@ -226,8 +226,13 @@ void infer_mod(InferContext& ctx) {
 
 #define LPPOOL_ARITHMETIC(op, text, rule, kernel) \
   extern const OpDef k##op;                       \
-  const OpDef k##op = {                           \
-      .domain = "", .type = #op, .summary = text, .versions = kArithmeticVersions, .infer = rule, .run = kernel};
+  const OpDef k##op = {.domain = "",              \
+                       .type = #op,               \
+                       .summary = text,           \
+                       .versions = kArithmeticVersions, \
+                       .infer = rule,             \
+                       .run = kernel,             \
+                       .packed = PackedUse::kElementwise};
 LPPOOL_ARITHMETIC(Add, "Sum of two tensors, element by element, with broadcasting.", infer_add, run_add)
 LPPOOL_ARITHMETIC(Sub, "Difference of two tensors, element by element, with broadcasting.", infer_sub, run_sub)
 LPPOOL_ARITHMETIC(Mul, "Product of two tensors, element by element, with broadcasting.", infer_mul, run_mul)

@@ -1,6 +1,7 @@
 // AveragePool. count_include_pad since 7, ceil_mode since 10, dilations since 19; from 22 on a last window that starts in the
 // end padding is left out. With count_include_pad the divisor counts the window's places inside the padded input: what
 // ceil_mode lets hang over its end is not counted, as in PyTorch and the ONNX reference.
+#include "lppool/kernels/channel_blocks.h"
 #include "lppool/kernels/pool.h"
 #include "lppool/kernels/window.h"
 #include "lppool/ops/compute_type.h"
@@ -52,7 +53,19 @@ std::vector<std::vector<std::int64_t>> count_places(const KernelContext& context
   return counts;
 }
 
+void run_packed(KernelContext& context, const PackedTensor& x) {
+  const Window window = read_window(context.attributes, spatial_rank(x.shape.rank()));
+  const std::vector<WindowAxis> axes = resolve_axes(window, x.shape);
+  const Shape shape = output_shape(axes, x.shape[0], x.shape[1]);
+  PackedTensor& y = context.packed_output(0, shape, x.block());
+  if (shape.elements() == 0) return;
+  kernels::average_pool_blocks(x.blocks.data<float>().data(), y.blocks.mutable_data<float>().data(),
+                               {x.images() * x.groups(), x.block(), pool_axes(axes)}, count_places(context, axes),
+                               context.threads());
+}
+
 void run(KernelContext& context) {
+  if (const PackedTensor* packed = context.packed_input(0)) return run_packed(context, *packed);
   const Tensor& x = context.input(0);
   const Window window = read_window(context.attributes, spatial_rank(x.rank()));
   const std::vector<WindowAxis> axes = resolve_axes(window, x.shape());
@@ -80,6 +93,7 @@ const OpDef kAveragePool = {
     .infer = infer,
     .run = run,
     .check = check_window,
+    .packed = PackedUse::kOwn,
 };
 
 }  // namespace lppool

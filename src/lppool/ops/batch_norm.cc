@@ -3,9 +3,12 @@
 // for each element of an image instead of each channel.
 #include <fmt/format.h>
 
+#include <any>
 #include <cmath>
+#include <memory>
 
 #include "lppool/base/thread_pool.h"
+#include "lppool/kernels/channel_blocks.h"
 #include "lppool/ops/compute_type.h"
 #include "lppool/ops/moments.h"
 
@@ -51,7 +54,7 @@ struct Layout {
 };
 
 Layout layout_of(const KernelContext& context) {
-  const Shape& shape = context.input(0).shape();
+  const Shape& shape = context.input_shape(0);
   const bool spatial = context.since_version() > 7 || context.attributes.i("spatial") != 0;
   Layout layout;
   if (shape.rank() == 0) fail(ErrorKind::kRuntime, "X is a scalar, expected N x C x spatial axes");
@@ -114,9 +117,15 @@ void store_training_outputs(KernelContext& context, const std::vector<Moments>& 
   store_statistics(context, 4, context.input(4), saved_variance);
 }
 
+// y = (x - mean) * factor + term for each line.
 template <typename T>
-void normalize(KernelContext& context, const Layout& layout) {
-  const Tensor x = as_compute<T>(context.input(0));
+struct Scaling {
+  std::vector<T> mean, factor, term;
+};
+
+// x is read in training only.
+template <typename T>
+Scaling<T> compute_scaling(KernelContext& context, const Layout& layout, const T* x) {
   const std::vector<double> scale = numbers(context.input(1), layout.lines, "scale");
   const std::vector<double> bias = numbers(context.input(2), layout.lines, "B");
   const std::vector<double> mean = numbers(context.input(3), layout.lines, "the mean");
@@ -124,15 +133,39 @@ void normalize(KernelContext& context, const Layout& layout) {
   std::vector<Moments> moments(mean.size());
   for (std::size_t i = 0; i < mean.size(); ++i) moments[i] = {mean[i], variance[i]};
   if (is_training(context)) {
-    moments = batch_moments(x.data<T>().data(), layout);
+    moments = batch_moments(x, layout);
     store_training_outputs(context, moments, mean, variance);
   }
   const auto epsilon = static_cast<double>(context.attributes.f("epsilon"));
-  std::vector<T> factors;
+  Scaling<T> scaling;
   for (std::size_t i = 0; i < scale.size(); ++i) {
-    factors.push_back(static_cast<T>(scale[i] / std::sqrt(moments[i].variance + epsilon)));
+    scaling.mean.push_back(static_cast<T>(moments[i].mean));
+    scaling.factor.push_back(static_cast<T>(scale[i] / std::sqrt(moments[i].variance + epsilon)));
+    scaling.term.push_back(static_cast<T>(bias[i]));
   }
+  return scaling;
+}
 
+// The same, kept for the next run where it cannot change.
+template <typename T>
+std::shared_ptr<const Scaling<T>> scaling_of(KernelContext& context, const Layout& layout, const T* x) {
+  using Kept = std::shared_ptr<const Scaling<T>>;
+  bool constant = !is_training(context);
+  for (std::size_t i = 1; i < 5 && constant; ++i) constant = context.is_constant(i);
+  if (!constant) return std::make_shared<Scaling<T>>(compute_scaling(context, layout, x));
+  const Kept* kept = std::any_cast<Kept>(&context.state());
+  if (kept == nullptr || std::ssize((*kept)->mean) != layout.lines) {
+    context.state() = Kept(std::make_shared<Scaling<T>>(compute_scaling(context, layout, x)));
+    kept = std::any_cast<Kept>(&context.state());
+  }
+  return *kept;
+}
+
+template <typename T>
+void normalize(KernelContext& context, const Layout& layout) {
+  const Tensor x = as_compute<T>(context.input(0));
+  const auto kept = scaling_of(context, layout, x.data<T>().data());
+  const Scaling<T>& scaling = *kept;
   const DataType dtype = context.input(0).dtype();
   const bool narrow = dtype != type_of<T>();
   Tensor wide = narrow ? Tensor::allocate(type_of<T>(), x.shape()) : Tensor();
@@ -144,14 +177,30 @@ void normalize(KernelContext& context, const Layout& layout) {
     for (std::int64_t plane = begin; plane < end; ++plane) {
       const auto line = static_cast<std::size_t>(plane % layout.lines);
       const std::int64_t at = plane * layout.size;
-      scale_row(from + at, to + at, layout.size, static_cast<T>(moments[line].mean), factors[line], static_cast<T>(bias[line]));
+      scale_row(from + at, to + at, layout.size, scaling.mean[line], scaling.factor[line], scaling.term[line]);
     }
   });
   if (narrow) store(std::span<const T>(wide.data<T>()), y);
 }
 
+// Inference on blocks of channels.
+void normalize_packed(KernelContext& context, const Layout& layout) {
+  const auto scaling = scaling_of<float>(context, layout, nullptr);
+  PackedTensor& x = context.inputs[0].packed();
+  const bool in_place = x.blocks.is_unique();
+  PackedTensor y = in_place ? x : PackedTensor::allocate(x.shape, x.block());
+  kernels::scale_blocks(x.blocks.data<float>().data(), y.blocks.mutable_data<float>().data(), x.images() * x.groups(), x.size(),
+                        x.block(), scaling->mean, scaling->factor, scaling->term, context.threads());
+  context.set_output(0, Value(std::move(y)));
+}
+
 void run(KernelContext& context) {
+  if (is_training(context)) context.unpack_input(0);
   const Layout layout = layout_of(context);
+  if (context.packed_input(0) != nullptr) {
+    if (layout.size == context.packed_input(0)->size()) return normalize_packed(context, layout);
+    context.unpack_input(0);  // statistics for each element of an image
+  }
   with_compute_type(context.input(0).dtype(), [&](auto zero) { normalize<decltype(zero)>(context, layout); });
 }
 
@@ -166,6 +215,7 @@ const OpDef kBatchNormalization = {
     .versions = kVersions,
     .infer = infer,
     .run = run,
+    .packed = PackedUse::kOwn,
 };
 
 }  // namespace lppool

@@ -96,6 +96,7 @@ const OpDef kClip = {.domain = "",
                      .versions = kVersions,
                      .infer = infer,
                      .run = run,
-                     .facts = {.function = true}};
+                     .facts = {.function = true},
+                     .packed = PackedUse::kElementwise};
 
 }  // namespace lppool

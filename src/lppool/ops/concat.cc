@@ -231,6 +231,7 @@ const OpDef kConcat = {
     .versions = kConcatVersions,
     .infer = infer_concat,
     .run = run_concat,
+    .packed = PackedUse::kJoin,
 };
 
 extern const OpDef kSplit;

@@ -41,7 +41,7 @@ onednn::Convolution* compiled_for(KernelContext& context, const ConvPlan& plan) 
     state = std::any_cast<std::shared_ptr<State>>(&context.state());
   }
   State& kept = **state;
-  const Shape &x = context.input(0).shape(), &w = context.input(1).shape();
+  const Shape &x = context.input_shape(0), &w = context.input(1).shape();
   const int threads = ThreadPool::in_task() ? 1 : context.threads().threads();
   const bool fits = kept.x == x && kept.w == w && kept.has_bias == context.has_input(2) && kept.threads == threads &&
                     kept.constant_weights == context.is_constant(1);
@@ -54,6 +54,18 @@ onednn::Convolution* compiled_for(KernelContext& context, const ConvPlan& plan) 
   return kept.compiled.get();
 }
 
+// Takes the input in blocks of channels or plain, and gives the output in blocks where the reader may get them so.
+void run_compiled(KernelContext& context, const ConvPlan& plan, onednn::Convolution& compiled) {
+  const PackedTensor* packed = context.packed_input(0);
+  const float* x = (packed != nullptr ? packed->blocks : context.input(0)).data<float>().data();
+  const float* bias = context.has_input(2) ? context.input(2).data<float>().data() : nullptr;
+  const std::int64_t block = context.may_pack() ? compiled.output_block() : 0;
+  float* y = (block != 0 ? context.packed_output(0, plan.output, block).blocks
+                         : context.output(0, DataType::kFloat32, plan.output)).mutable_data<float>().data();
+  compiled.run(x, packed != nullptr ? packed->block() : 0, context.input(1).data<float>().data(), context.is_constant(1), bias, y,
+               block);
+}
+
 void compute(KernelContext& context, const ConvPlan& plan, const double* x, const double* w, const double* bias, double* y) {
   kernels::convolve<double>(x, w, bias, y, plan.geometry, context.threads());
 }
@@ -62,7 +74,7 @@ void compute(KernelContext& context, const ConvPlan& plan, const float* x, const
   if (is_depthwise(plan.geometry)) {
     kernels::convolve_depthwise(x, w, bias, y, plan.geometry, context.threads());
   } else if (onednn::Convolution* compiled = compiled_for(context, plan)) {
-    compiled->run(x, w, context.is_constant(1), bias, y);
+    compiled->run(x, 0, w, context.is_constant(1), bias, y, 0);
   } else {
     kernels::convolve<float>(x, w, bias, y, plan.geometry, context.threads());
   }
@@ -79,8 +91,12 @@ void convolve(KernelContext& context, const ConvPlan& plan) {
 }
 
 void run(KernelContext& context) {
-  const ConvPlan plan = plan_conv(context.attributes, context.input(0).shape(), context.input(1).shape());
+  const ConvPlan plan = plan_conv(context.attributes, context.input_shape(0), context.input(1).shape());
   if (context.has_input(2)) check_bias(context.input(2), plan.output[1]);
+  if (context.input(1).dtype() == DataType::kFloat32) {
+    if (onednn::Convolution* compiled = compiled_for(context, plan)) return run_compiled(context, plan, *compiled);
+  }
+  context.unpack_input(0);
   with_compute_type(context.input(0).dtype(), [&](auto zero) { convolve<decltype(zero)>(context, plan); });
 }
 
@@ -96,6 +112,7 @@ const OpDef kConv = {
     .infer = infer,
     .run = run,
     .check = check_conv,
+    .packed = PackedUse::kOwn,
 };
 
 }  // namespace lppool

@@ -92,6 +92,7 @@ const OpDef kDropout = {.domain = "",
                         .versions = kVersions,
                         .infer = infer,
                         .run = run,
-                        .constant_foldable = false};
+                        .constant_foldable = false,
+                        .packed = PackedUse::kElementwise};
 
 }  // namespace lppool

@@ -53,6 +53,37 @@ T max_of(const T* x, std::int64_t n) {
   return best;
 }
 
+// The same sum for each channel of a block.
+void mean_of_block(const float* x, float* y, std::int64_t size, std::int64_t block) {
+  constexpr std::int64_t kParts = 8;
+  const std::int64_t whole = size / kParts * kParts;
+  std::vector<double> parts(static_cast<std::size_t>(kParts * block), 0.0);
+  for (std::int64_t i = 0; i < whole; ++i) {
+    double* part = parts.data() + i % kParts * block;
+    for (std::int64_t c = 0; c < block; ++c) part[c] += static_cast<double>(x[i * block + c]);
+  }
+  for (std::int64_t c = 0; c < block; ++c) {
+    double sum = 0;
+    for (std::int64_t i = whole; i < size; ++i) sum += static_cast<double>(x[i * block + c]);
+    for (std::int64_t p = 0; p < kParts; ++p) sum += parts[static_cast<std::size_t>(p * block + c)];
+    y[c] = static_cast<float>(sum / static_cast<double>(size));
+  }
+}
+
+void run_packed_average(KernelContext& context, const PackedTensor& x) {
+  Shape shape(std::vector<std::int64_t>(x.shape.rank(), 1));
+  shape[0] = x.shape[0];
+  shape[1] = x.shape[1];
+  const std::int64_t size = x.size(), block = x.block();
+  if (shape.elements() > 0 && size == 0) fail(ErrorKind::kUnsupported, "the spatial axes are empty, so that there is nothing to pool");
+  // Blocks of single elements are those elements in plain order.
+  float* y = context.output(0, DataType::kFloat32, shape).mutable_data<float>().data();
+  const float* from = x.blocks.data<float>().data();
+  context.threads().parallel_for(x.images() * x.groups(), [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t g = begin; g < end; ++g) mean_of_block(from + g * size * block, y + g * block, size, block);
+  });
+}
+
 template <typename Reduce>
 void run(KernelContext& context, Reduce reduce) {
   const Tensor& x = context.input(0);
@@ -76,6 +107,7 @@ void run(KernelContext& context, Reduce reduce) {
 }
 
 void run_average(KernelContext& context) {
+  if (const PackedTensor* packed = context.packed_input(0)) return run_packed_average(context, *packed);
   run(context, [](const auto* x, std::int64_t n) { return mean_of(x, n); });
 }
 
@@ -93,6 +125,7 @@ const OpDef kGlobalAveragePool = {
     .versions = kVersions,
     .infer = infer,
     .run = run_average,
+    .packed = PackedUse::kOwn,
 };
 
 extern const OpDef kGlobalMaxPool;

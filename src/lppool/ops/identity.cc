@@ -29,6 +29,7 @@ const OpDef kIdentity = {.domain = "",
                          .summary = "Gives its input unchanged: a tensor, a sequence or an optional value.",
                          .versions = kVersions,
                          .infer = infer_identity,
-                         .run = run};
+                         .run = run,
+                         .packed = PackedUse::kElementwise};
 
 }  // namespace lppool

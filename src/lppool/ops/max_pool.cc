@@ -1,5 +1,6 @@
 // MaxPool. Indices since 8, ceil_mode and dilations since 10, 8-bit integers since 12; from 22 on a last window that starts
 // in the end padding is left out, before that it is kept - and refused at run time, since nothing has no maximum.
+#include "lppool/kernels/channel_blocks.h"
 #include "lppool/kernels/pool.h"
 #include "lppool/kernels/window.h"
 #include "lppool/ops/compute_type.h"
@@ -59,7 +60,20 @@ void pool(KernelContext& context, const Tensor& x, Tensor& y, const kernels::Poo
   kernels::max_pool_positions<T>(from, to, positions, geometry, column_major, context.threads());
 }
 
+void run_packed(KernelContext& context, const PackedTensor& x) {
+  const Window window = read_window(context.attributes, spatial_rank(x.shape.rank()));
+  const std::vector<WindowAxis> axes = resolve_axes(window, x.shape);
+  const Shape shape = output_shape(axes, x.shape[0], x.shape[1]);
+  PackedTensor& y = context.packed_output(0, shape, x.block());
+  if (shape.elements() == 0) return;
+  check_windows_meet_input({0, pool_axes(axes)});
+  kernels::max_pool_blocks(x.blocks.data<float>().data(), y.blocks.mutable_data<float>().data(),
+                           {x.images() * x.groups(), x.block(), pool_axes(axes)}, context.threads());
+}
+
 void run(KernelContext& context) {
+  if (context.wants_output(1)) context.unpack_input(0);
+  if (const PackedTensor* packed = context.packed_input(0)) return run_packed(context, *packed);
   const Tensor& x = context.input(0);
   const Window window = read_window(context.attributes, spatial_rank(x.rank()));
   const std::vector<WindowAxis> axes = resolve_axes(window, x.shape());
@@ -102,6 +116,7 @@ const OpDef kMaxPool = {
     .infer = infer,
     .run = run,
     .check = check_window,
+    .packed = PackedUse::kOwn,
 };
 
 }  // namespace lppool

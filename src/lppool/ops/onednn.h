@@ -25,9 +25,14 @@ class Convolution {
                                            bool has_bias, int threads);
   virtual ~Convolution() = default;
 
-  // As kernels::convolve(). With `constant_weights` the weights of the first call are kept and `w` is not read again. Throws
-  // kLimit where memory for rearranged tensors is not to be had.
-  virtual void run(const float* x, const float* w, bool constant_weights, const float* bias, float* y) = 0;
+  // The block of channels in which the output comes without being rearranged; 0: as a plain tensor.
+  virtual std::int64_t output_block() const = 0;
+
+  // As kernels::convolve(), with x and y in blocks of channels (tensor/packed.h) where their block is not 0. The bits do not
+  // depend on that. With `constant_weights` the weights of the first call are kept and `w` is not read again. Throws kLimit
+  // where memory for rearranged tensors is not to be had.
+  virtual void run(const float* x, std::int64_t x_block, const float* w, bool constant_weights, const float* bias, float* y,
+                   std::int64_t y_block) = 0;
 
  protected:
   Convolution() = default;

@@ -211,6 +211,16 @@ Tensor& KernelContext::output_in_place(std::size_t i, std::size_t from, DataType
   return output(i, dtype, std::move(shape));
 }
 
+void KernelContext::unpack_input(std::size_t i) {
+  if (packed_input(i) != nullptr) inputs[i] = Value(unpack(inputs[i].packed(), *thread_pool));
+}
+
+PackedTensor& KernelContext::packed_output(std::size_t i, Shape shape, std::int64_t block) {
+  if (i >= outputs.size()) outputs.resize(i + 1);
+  outputs[i] = Value(PackedTensor::allocate(std::move(shape), block));
+  return outputs[i].packed();
+}
+
 void KernelContext::set_output(std::size_t i, Value value) {
   if (i >= outputs.size()) outputs.resize(i + 1);
   outputs[i] = std::move(value);

@@ -151,6 +151,18 @@ class KernelContext {
   Tensor& output_in_place(std::size_t i, std::size_t from, DataType dtype, Shape shape);
   void set_output(std::size_t i, Value value);
 
+  // A float32 input in blocks of channels; nullptr where it is a plain tensor or absent. Only with OpDef::packed kOwn.
+  const PackedTensor* packed_input(std::size_t i) const {
+    return i < inputs.size() && inputs[i].is_packed() ? &inputs[i].packed() : nullptr;
+  }
+  const Shape& input_shape(std::size_t i) const { return packed_input(i) != nullptr ? inputs[i].packed().shape : input(i).shape(); }
+  // Turns a packed input into a plain tensor.
+  void unpack_input(std::size_t i);
+  // Whether an output may be packed: what reads it is then unpacked for where need be.
+  virtual bool may_pack() const { return false; }
+  // Allocates output i in blocks of channels; contents unspecified. The number of channels must be a multiple of `block`.
+  PackedTensor& packed_output(std::size_t i, Shape shape, std::int64_t block);
+
   ThreadPool& threads() const { return *thread_pool; }
   // Runs a subgraph attribute. `arguments` are bound to its inputs in order; outer values are visible to it.
   virtual std::vector<Value> run_subgraph(const Graph& graph, std::vector<Value> arguments) = 0;
@@ -184,6 +196,15 @@ class CheckContext {
   CheckContext(const Node& node, const OpSchema& schema) : attributes(node, schema) {}
 };
 
+// What a kernel does with inputs in blocks of channels (tensor/packed.h). Whatever it takes, it must give the same bits for
+// packed inputs as for plain ones.
+enum class PackedUse {
+  kNone,         // sees plain tensors only
+  kElementwise,  // one output; sees blocks as plain tensors, since only elements at the same place of its inputs meet
+  kJoin,         // the same, joining along the attribute `axis`
+  kOwn,          // asks for packed_input() itself
+};
+
 // Facts about a since-version of an operator that only `schema` prints.
 struct OpFacts {
   bool function = false;         // ONNX defines the operator by a function body
@@ -202,6 +223,7 @@ struct OpDef {
   void (*check)(CheckContext&) = nullptr;               // nullptr: nothing beyond the schema
   bool constant_foldable = true;                        // false: random, or has subgraphs
   OpFacts facts = {};
+  PackedUse packed = PackedUse::kNone;
 };
 
 // The table of all operators (ops/registry.def), sorted by domain and type.

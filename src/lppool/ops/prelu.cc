@@ -54,6 +54,7 @@ const OpDef kPRelu = {.domain = "",
                       .versions = kVersions,
                       .infer = infer_same,
                       .run = run,
-                      .facts = {.function = true}};
+                      .facts = {.function = true},
+                      .packed = PackedUse::kElementwise};
 
 }  // namespace lppool

@@ -136,7 +136,13 @@ void infer_neg(InferContext& ctx) {
 
 #define LPPOOL_UNARY(op, text, table, rule, kernel) \
   extern const OpDef k##op;                         \
-  const OpDef k##op = {.domain = "", .type = #op, .summary = text, .versions = table, .infer = rule, .run = kernel};
+  const OpDef k##op = {.domain = "",            \
+                       .type = #op,             \
+                       .summary = text,         \
+                       .versions = table,       \
+                       .infer = rule,           \
+                       .run = kernel,           \
+                       .packed = PackedUse::kElementwise};
 
 LPPOOL_UNARY(Abs, "Absolute value of each element.", kAbsVersions, infer_same, run_abs)
 LPPOOL_UNARY(Neg, "Each element with its sign flipped.", kNegVersions, infer_neg, run_neg)

@@ -183,7 +183,13 @@ void infer_min(InferContext& ctx) {
 
 #define LPPOOL_VARIADIC(op, text, table, rule, kernel) \
   extern const OpDef k##op;                            \
-  const OpDef k##op = {.domain = "", .type = #op, .summary = text, .versions = table, .infer = rule, .run = kernel};
+  const OpDef k##op = {.domain = "",               \
+                       .type = #op,                \
+                       .summary = text,            \
+                       .versions = table,          \
+                       .infer = rule,              \
+                       .run = kernel,              \
+                       .packed = PackedUse::kElementwise};
 LPPOOL_VARIADIC(Sum, "Sum of all inputs, element by element; broadcasting from opset 8 on.", kSumVersions,
                 infer_variadic, run_sum)
 LPPOOL_VARIADIC(Mean, "Mean of all inputs, element by element; broadcasting from opset 8 on.", kMeanVersions,

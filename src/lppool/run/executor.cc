@@ -7,6 +7,7 @@
 
 #include "lppool/base/interrupt.h"
 #include "lppool/infer/infer.h"
+#include "lppool/run/packed_call.h"
 #include "lppool/tensor/memory.h"
 
 namespace lppool {
@@ -73,7 +74,9 @@ class Executor::Run {
       std::vector<Value> inner_frame(inner.names.size());
       for (const auto& [slot, tensor] : inner.defaults) inner_frame[static_cast<std::size_t>(slot)] = Value(tensor);
       for (const Capture& capture : inner.captures) {
-        inner_frame[static_cast<std::size_t>(capture.inner)] = frame_[static_cast<std::size_t>(capture.outer)];
+        Value& outer = frame_[static_cast<std::size_t>(capture.outer)];
+        if (outer.is_packed()) outer = run_.plain(outer);
+        inner_frame[static_cast<std::size_t>(capture.inner)] = outer;
       }
       for (std::size_t i = 0; i < arguments.size(); ++i) {
         inner_frame[static_cast<std::size_t>(inner.inputs[i])] = std::move(arguments[i]);
@@ -88,6 +91,7 @@ class Executor::Run {
       return i < step_.inputs.size() && step_.inputs[i] != kNoSlot && found != run_.executor_.constant_.end() &&
              found->second[static_cast<std::size_t>(step_.inputs[i])];
     }
+    bool may_pack() const override { return true; }
     void checkpoint() override { run_.checkpoint(); }
 
    private:
@@ -124,10 +128,13 @@ class Executor::Run {
       for (const Slot s : step.dead) frame[static_cast<std::size_t>(s)] = Value();
     }
     std::vector<Value> outputs;
-    for (const Slot s : plan.outputs) outputs.push_back(frame[static_cast<std::size_t>(s)]);
+    for (const Slot s : plan.outputs) outputs.push_back(plain(frame[static_cast<std::size_t>(s)]));
     --depth_;
     return outputs;
   }
+
+  // The value as everybody outside a run knows it: nothing packed.
+  Value plain(const Value& value) { return value.is_packed() ? Value(unpack(value.packed(), executor_.pool_)) : value; }
 
   void one(const Plan& plan, const Step& step, std::vector<Value>& frame, const std::string& path) {
     check_interrupt();
@@ -141,12 +148,16 @@ class Executor::Run {
         continue;
       }
       Value& value = frame[static_cast<std::size_t>(step.inputs[i])];
-      if (keep) kept.push_back(value);
+      if (keep) kept.push_back(plain(value));
+      // Unpacked once for all who read it, unless this kernel reads blocks.
+      if (value.is_packed() && step.node->op->packed == PackedUse::kNone) value = plain(value);
       context.inputs.push_back(step.last_use[i] ? std::move(value) : value);
     }
     const auto begin = Clock::now();
     try {
+      const bool sees_blocks = adapt_packed_inputs(context, step.node->op->packed);
       step.node->op->run(context);
+      if (sees_blocks) wrap_output(context);
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::kInterrupted) throw;
       throw Error(error.kind(), fmt::format("{}: {}", step.node->where, error.what()));
@@ -158,6 +169,9 @@ class Executor::Run {
     context.outputs.resize(step.outputs.size());
     for (std::size_t k = 0; k < step.outputs.size(); ++k) {
       if (step.outputs[k] != kNoSlot) frame[static_cast<std::size_t>(step.outputs[k])] = context.outputs[k];
+    }
+    if (observer_ != nullptr) {
+      for (Value& value : context.outputs) value = plain(value);
     }
     tell(step, path, kept, context.outputs, seconds, false);
     if (deadline_ && Clock::now() > *deadline_) {

@@ -4,6 +4,7 @@
 #include <variant>
 #include <vector>
 
+#include "lppool/tensor/packed.h"
 #include "lppool/tensor/tensor.h"
 
 namespace lppool {
@@ -23,16 +24,21 @@ class Value {
   Value() = default;
   Value(Tensor tensor) : data_(std::move(tensor)) {}  // NOLINT: a tensor is a value
   Value(std::shared_ptr<const Sequence> sequence) : data_(std::move(sequence)) {}  // NOLINT
+  Value(PackedTensor packed) : data_(std::move(packed)) {}  // NOLINT
 
   bool empty() const { return std::holds_alternative<std::monostate>(data_); }
   bool is_tensor() const { return std::holds_alternative<Tensor>(data_); }
   bool is_sequence() const { return std::holds_alternative<std::shared_ptr<const Sequence>>(data_); }
   const Tensor& tensor() const { return std::get<Tensor>(data_); }
   Tensor& tensor() { return std::get<Tensor>(data_); }
+  // A tensor in blocks of channels. Only the executor and the kernels that ask for them (OpDef::packed) meet these.
+  bool is_packed() const { return std::holds_alternative<PackedTensor>(data_); }
+  const PackedTensor& packed() const { return std::get<PackedTensor>(data_); }
+  PackedTensor& packed() { return std::get<PackedTensor>(data_); }
   const Sequence& sequence() const { return *std::get<std::shared_ptr<const Sequence>>(data_); }
 
  private:
-  std::variant<std::monostate, Tensor, std::shared_ptr<const Sequence>> data_;
+  std::variant<std::monostate, Tensor, std::shared_ptr<const Sequence>, PackedTensor> data_;
 };
 
 }  // namespace lppool
