@@ -32,9 +32,14 @@ struct State {
 
 bool is_depthwise(const kernels::ConvGeometry& geometry) { return geometry.groups > 1 && geometry.in_channels == 1; }
 
+// Depthwise convolutions are faster here, but for whole blocks of channels, which may come and go packed.
+bool worth_compiling(const kernels::ConvGeometry& geometry) {
+  return !is_depthwise(geometry) || (geometry.out_channels == 1 && geometry.groups % 16 == 0);
+}
+
 // The compiled convolution for this run, nullptr where the program's own kernel is to be used.
 onednn::Convolution* compiled_for(KernelContext& context, const ConvPlan& plan) {
-  if (plan.output.elements() == 0 || is_depthwise(plan.geometry)) return nullptr;
+  if (plan.output.elements() == 0 || !worth_compiling(plan.geometry)) return nullptr;
   auto* state = std::any_cast<std::shared_ptr<State>>(&context.state());
   if (state == nullptr) {
     context.state() = std::make_shared<State>();
@@ -71,10 +76,10 @@ void compute(KernelContext& context, const ConvPlan& plan, const double* x, cons
 }
 
 void compute(KernelContext& context, const ConvPlan& plan, const float* x, const float* w, const float* bias, float* y) {
-  if (is_depthwise(plan.geometry)) {
-    kernels::convolve_depthwise(x, w, bias, y, plan.geometry, context.threads());
-  } else if (onednn::Convolution* compiled = compiled_for(context, plan)) {
+  if (onednn::Convolution* compiled = compiled_for(context, plan)) {
     compiled->run(x, 0, w, context.is_constant(1), bias, y, 0);
+  } else if (is_depthwise(plan.geometry)) {
+    kernels::convolve_depthwise(x, w, bias, y, plan.geometry, context.threads());
   } else {
     kernels::convolve<float>(x, w, bias, y, plan.geometry, context.threads());
   }

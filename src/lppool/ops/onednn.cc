@@ -124,8 +124,11 @@ class CompiledConvolution final : public Convolution {
     bias_ = has_bias ? plain(d.bias) : Desc();
     // Layouts follow from the geometry alone: the order of the sums may go with them.
     const Desc any_x(d.x, kFloat, Tag::any), any_y(d.y, kFloat, Tag::any);
-    if (g.groups == 1 || (g.in_channels % 16 == 0 && g.out_channels % 16 == 0)) choose(d, preferred(d.x), preferred(d.y));
-    if (!usable()) choose(d, any_x, any_y);
+    const bool depthwise = g.groups > 1 && g.in_channels == 1 && g.out_channels == 1 && g.groups % 16 == 0;
+    if (g.groups == 1 || depthwise || (g.in_channels % 16 == 0 && g.out_channels % 16 == 0)) {
+      choose(d, preferred(d.x), preferred(d.y));
+    }
+    if (!usable() && !depthwise) choose(d, any_x, any_y);
     if (usable()) primitive_ = dnnl::convolution_forward(chosen_);
   }
 
