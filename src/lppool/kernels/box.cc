@@ -38,7 +38,8 @@ Box cut(Box box, std::size_t axis, std::int64_t begin, std::int64_t end, std::in
   if (last < a.in) {
     const std::int64_t left = a.in - 1 - last;  // may exceed `in` for a start far in the padding
     const std::int64_t taps = std::min(a.kernel - 1, left / a.dilation);
-    end_in = std::clamp<std::int64_t>(last + taps * a.dilation + 1, first_in, a.in);
+    // Where the last window is cut, one before it may reach further, up to the end of the input.
+    if (taps == a.kernel - 1) end_in = std::clamp<std::int64_t>(last + taps * a.dilation + 1, first_in, a.in);
   }
   box.x = static_cast<const char*>(box.x) + first_in * a.x_step * element;
   a.in = end_in - first_in;

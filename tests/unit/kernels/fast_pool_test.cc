@@ -138,6 +138,9 @@ TEST_CASE("Every way of sharing sums agrees with the literal pooling", "[kernels
        {{.in = 300, .out = 300, .kernel = 3, .pad_begin = 1},
         {.in = 200, .out = 200, .kernel = 3, .pad_begin = 1}}},  // bands
       {1,
+       {{.in = 30, .out = 27, .kernel = 4, .dilation = 3, .pad_begin = 4},
+        {.in = 700, .out = 700, .kernel = 3, .pad_begin = 1}}},  // bands whose last window is cut
+      {1,
        {{.in = 4, .out = 4, .kernel = 3, .pad_begin = 1},
         {.in = 5000, .out = 5000, .kernel = 3, .pad_begin = 1}}},       // tiles
       {1, {{.in = 40000, .out = 40000, .kernel = 3, .pad_begin = 1}}},  // tiles
