@@ -10,6 +10,7 @@
 #include "ci_formats.h"
 #include "commands.h"
 #include "golden_shapes.h"
+#include "lppool/base/text.h"
 #include "lppool/check/check.h"
 #include "lppool/infer/infer.h"
 #include "lppool/infer/solve.h"
@@ -41,6 +42,12 @@ Json result_json(const std::string& model, const InferResult& result) {
   return {{"schema_version", kSchemaVersion}, {"model", model}, {"tensors", tensors}, {"findings", findings}};
 }
 
+// A line whose names and symbols come from a file, without what a terminal would act on.
+template <typename... Args>
+std::string line(fmt::format_string<Args...> format, Args&&... args) {
+  return printable(fmt::format(format, std::forward<Args>(args)...), std::size_t{1} << 16) + "\n";
+}
+
 std::string result_text(const InferResult& result) {
   std::size_t width = 4, type_width = 5;
   for (const TensorInfo& info : result.tensors) {
@@ -49,7 +56,7 @@ std::string result_text(const InferResult& result) {
   }
   std::string text;
   for (const TensorInfo& info : result.tensors) {
-    text += fmt::format("{:<12} {:<{}} {:<{}} {}{}\n", name(info.kind), info.name, width, dtype_name(info.type), type_width, shape_text(info.type),
+    text += line("{:<12} {:<{}} {:<{}} {}{}", name(info.kind), info.name, width, dtype_name(info.type), type_width, shape_text(info.type),
                         info.producer.empty() ? "" : fmt::format("  <- {}", info.producer));
   }
   return text;
@@ -73,23 +80,86 @@ Type to_declared(const ValueType& type) {
   return result;
 }
 
-void explain(const BoundGraph& graph, const InferResult& result, const std::string& tensor, std::string& text, std::set<std::string>& seen, int depth) {
-  const TensorInfo* info = result.find(tensor);
-  if (info == nullptr || !seen.insert(tensor).second || depth > 1000) return;
-  text += fmt::format("{} '{}': {} {}", name(info->kind), tensor, dtype_name(info->type), shape_text(info->type));
-  if (info->node_index < 0) {
-    text += "\n";
-    return;
+// What a branch or loop body reads of the graph around it: the names that the main graph knows.
+void add_outer_values(const BoundGraph& graph, const Node& node, const InferResult& result, std::vector<std::string>& names) {
+  for (const Attribute& attribute : node.attributes) {
+    const auto body = attribute.g ? graph.subgraphs.find(attribute.g.get()) : graph.subgraphs.end();
+    if (body == graph.subgraphs.end()) continue;
+    const auto add = [&](const std::string& name) {
+      if (result.find(name) != nullptr) names.push_back(name);
+    };
+    for (const BoundNode& inner : body->second->nodes) {
+      for (const std::string& input : inner.node.inputs) add(input);
+      add_outer_values(*body->second, inner.node, result, names);
+    }
+    for (const ValueInfo& output : body->second->outputs) add(output.name);
   }
-  const BoundNode& node = graph.nodes[static_cast<std::size_t>(info->node_index)];
-  text += fmt::format("\n    by {}, version {}{}\n", node.where, node.schema ? std::to_string(node.schema->since_version) : "unknown",
-                      node.opset > 0 ? fmt::format(" (opset {})", node.opset) : "");
-  for (std::size_t axis = 0; axis < info->formulas.size(); ++axis) {
-    const std::string value = (*info->type.shape)[axis].to_string();
-    const std::string& formula = info->formulas[axis];
-    text += fmt::format("    axis {}: {}{}\n", axis, value, formula.empty() || formula == value ? "" : " = " + formula);
+}
+
+// A tensor and what it was made from, each once, in the order of a depth-first walk back to the inputs.
+std::vector<const TensorInfo*> chain_of(const BoundGraph& graph, const InferResult& result, const std::string& tensor) {
+  std::vector<const TensorInfo*> chain;
+  std::set<std::string> seen;
+  std::vector<std::string> waiting = {tensor};
+  while (!waiting.empty()) {
+    const TensorInfo* info = result.find(waiting.back());
+    waiting.pop_back();
+    if (info == nullptr || !seen.insert(info->name).second) continue;
+    chain.push_back(info);
+    if (info->node_index < 0) continue;
+    const BoundNode& node = graph.nodes[static_cast<std::size_t>(info->node_index)];
+    std::vector<std::string> sources = node.node.inputs;
+    add_outer_values(graph, node.node, result, sources);
+    waiting.insert(waiting.end(), sources.rbegin(), sources.rend());
   }
-  for (const std::string& input : node.node.inputs) explain(graph, result, input, text, seen, depth + 1);
+  return chain;
+}
+
+std::string contents_text(const TensorInfo& info) {
+  std::string text;
+  for (const Dim& element : *info.contents) text += fmt::format("{}{}", text.empty() ? "" : ", ", element.to_string());
+  return info.type.shape && info.type.shape->empty() ? text : fmt::format("[{}]", text);
+}
+
+std::string explain_text(const BoundGraph& graph, const std::vector<const TensorInfo*>& chain) {
+  std::string text;
+  for (const TensorInfo* info : chain) {
+    text += line("{} '{}': {} {}", name(info->kind), info->name, dtype_name(info->type), shape_text(info->type));
+    if (info->node_index >= 0) {
+      const BoundNode& node = graph.nodes[static_cast<std::size_t>(info->node_index)];
+      text += line("    by {}, version {}{}", node.where, node.schema ? std::to_string(node.schema->since_version) : "unknown",
+                          node.opset > 0 ? fmt::format(" (opset {})", node.opset) : "");
+    }
+    for (std::size_t axis = 0; axis < info->formulas.size(); ++axis) {
+      const std::string value = (*info->type.shape)[axis].to_string();
+      const std::string& formula = info->formulas[axis];
+      // "1 (reduced)" is the value with a remark, anything else is what the value is equal to.
+      const bool plain = formula.empty() || formula == value, remark = formula.starts_with(value + " (");
+      text += line("    axis {}: {}", axis, plain ? value : remark ? formula : fmt::format("{} = {}", value, formula));
+    }
+    if (info->contents) text += line("    contents: {}", contents_text(*info));
+  }
+  return text;
+}
+
+Json explain_json(const BoundGraph& graph, const std::vector<const TensorInfo*>& chain) {
+  Json list = Json::array();
+  for (const TensorInfo* info : chain) {
+    Json entry = tensor_json(*info);
+    if (info->node_index >= 0) {
+      const BoundNode& node = graph.nodes[static_cast<std::size_t>(info->node_index)];
+      entry["op_type"] = node.node.op_type;
+      entry["since_version"] = node.schema ? Json(node.schema->since_version) : Json(nullptr);
+      entry["opset"] = node.opset > 0 ? Json(node.opset) : Json(nullptr);
+      entry["inputs"] = node.node.inputs;
+      Json formulas = Json::array();
+      for (const std::string& formula : info->formulas) formulas.push_back(formula.empty() ? Json(nullptr) : Json(formula));
+      entry["formulas"] = formulas;
+    }
+    if (info->contents) entry["contents"] = shape_json(info->contents);
+    list.push_back(std::move(entry));
+  }
+  return list;
 }
 
 // "y=1x8x7x7": the sizes asked of a tensor; '*' or '?' asks nothing.
@@ -113,6 +183,16 @@ std::pair<std::string, std::vector<std::int64_t>> parse_target(const std::string
   }
   flush();
   return {tensor, target};
+}
+
+// The values that the graph itself names: those inside called functions have no place in its value_info.
+std::set<std::string> own_values(const Graph& graph) {
+  std::set<std::string> names;
+  for (const auto* list : {&graph.inputs, &graph.outputs}) {
+    for (const ValueInfo& info : *list) names.insert(info.name);
+  }
+  for (const Node& node : graph.nodes) names.insert(node.outputs.begin(), node.outputs.end());
+  return names;
 }
 
 // What there is to say about one model.
@@ -175,11 +255,12 @@ Answer infer_one(const Options& options, const std::string& path, const GoldenSh
   answer.document = result_json(path, result);
   if (!options.solve.empty() && result.ok()) {
     solve(result, options.solve, answer);
-  } else if (!options.explain.empty() && result.ok()) {
+  } else if (!options.explain.empty() && is_valid(structure)) {
+    // Also where findings contradict a declaration: then more than ever.
     if (result.find(options.explain) == nullptr) fail(ErrorKind::kUsage, "{}: no tensor '{}' in the main graph", path, options.explain);
-    std::set<std::string> seen;
-    explain(graph, result, options.explain, answer.text, seen, 0);
-    answer.document["explain"] = answer.text;
+    const std::vector<const TensorInfo*> chain = chain_of(graph, result, options.explain);
+    answer.text = explain_text(graph, chain);
+    answer.document["explain"] = explain_json(graph, chain);
   } else {
     answer.text = result_text(result);
   }
@@ -190,8 +271,9 @@ Answer infer_one(const Options& options, const std::string& path, const GoldenSh
   }
   if (!options.output.empty() && answer.code == 0) {
     ModelFile annotated = ModelFile::read(path);
+    const std::set<std::string> own = own_values(*annotated.model().graph);
     for (const TensorInfo& info : result.tensors) {
-      if (info.kind == TensorKind::kInitializer || info.type.kind == Type::Kind::kUnset) continue;
+      if (!own.contains(info.name) || info.kind == TensorKind::kInitializer || info.type.kind == Type::Kind::kUnset) continue;
       if (info.type.is_tensor() && info.type.dtype == DataType::kUndefined) continue;
       annotated.annotate(info.name, to_declared(info.type));
     }

@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "lppool/base/text.h"
+
 namespace lppool::app {
 
 void print(std::string_view text) {
@@ -48,7 +50,11 @@ Json finding_json(const Diagnostic& finding) {
   return json;
 }
 
-std::string finding_text(const Diagnostic& finding, bool color) {
+std::string finding_text(const Diagnostic& given, bool color) {
+  Diagnostic finding = given;  // names come from files
+  for (std::string* text : {&finding.graph, &finding.node, &finding.op_type, &finding.attribute, &finding.tensor, &finding.message, &finding.hint}) {
+    *text = printable(*text, std::size_t{1} << 16);
+  }
   const std::string_view sgr =
       finding.severity == Severity::kError ? "31;1" : finding.severity == Severity::kWarning ? "33;1" : "36";
   std::string line = fmt::format("{} {}", paint(severity_name(finding.severity), sgr, color), finding.code);

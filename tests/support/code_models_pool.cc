@@ -45,6 +45,24 @@ std::vector<CodeModel> attribute_models() {
   };
 }
 
+// The same of other operators, over 1x1x5x5.
+CodeModel window(std::string code, std::string about, std::string op, std::vector<Attribute> attributes, std::int64_t opset) {
+  GraphBuilder g;
+  g.input("x").output("y", "float32 ?x?x?x?").node(std::move(op), "x", "y", std::move(attributes));
+  return {std::move(code), std::move(about), serialized(make_model(g.graph, opset)), {}, {}, false};
+}
+
+std::vector<CodeModel> window_models() {
+  return {
+      window("WI001", "a window of 6 on 5 elements", "MaxPool", {kernel({6, 2})}, 18),
+      window("WI002", "a last window in the end padding at opset 18", "MaxPool",
+             {kernel({2, 2}), strides({2, 1}), pads({1, 0, 1, 0}), attr_i("ceil_mode", 1)}, 18),
+      window("WI003", "a window of 6 on 5 elements with stride 2", "AveragePool", {kernel({6, 2}), strides({2, 1})}, 18),
+      window("WI004", "padding as large as the window", "AveragePool", {kernel({2, 2}), pads({2, 0, 0, 0})}, 18),
+      window("WI005", "the last element is in no window", "MaxPool", {kernel({2, 2}), strides({2, 1})}, 18),
+  };
+}
+
 std::vector<CodeModel> geometry_models() {
   return {
       pool("LP016", "a window of 6 on 5 elements", 18, {kernel({6, 2})}),
@@ -77,6 +95,7 @@ std::vector<CodeModel> pool_code_models() {
   auto models = attribute_models();
   for (CodeModel& model : portability_models()) models.push_back(std::move(model));
   for (CodeModel& model : geometry_models()) models.push_back(std::move(model));
+  for (CodeModel& model : window_models()) models.push_back(std::move(model));
   return models;
 }
 

@@ -42,6 +42,30 @@ Model broken() {
   return make_model(g.graph, 18, 8);
 }
 
+// The pooled features of a batch of any size, joined, flattened by a shape worked out from their own sizes, and scored.
+Model head() {
+  GraphBuilder g("head");
+  g.input("x", "float32 Nx64x14x14").input("skip", "float32 Nx32x7x7").output("scores", "float32 Nx10");
+  g.initializer("area", Tensor::of<std::int64_t>({1}, {49})).initializer("batch", Tensor::of<std::int64_t>({1}, {0}));
+  g.initializer("rest", Tensor::of<std::int64_t>({1}, {-1}));
+  g.initializer("weights", Tensor::zeros(DataType::kFloat32, {96, 10})).initializer("bias", Tensor::zeros(DataType::kFloat32, {10}));
+  g.initializer("start", Tensor::of<std::int64_t>({1}, {0})).initializer("end", Tensor::of<std::int64_t>({1}, {1}));
+  g.graph.nodes = {
+      named(make_node("LpPool", "x", "pooled", {attr_ints("kernel_shape", {2, 2}), attr_ints("strides", {2, 2})}), "pool"),
+      named(make_node("Concat", "pooled skip", "joined", {attr_i("axis", 1)}), "join"),
+      named(make_node("Shape", "joined", "sizes"), "shape_of"),
+      named(make_node("Gather", "sizes batch", "batch_size", {attr_i("axis", 0)}), "pick"),
+      named(make_node("Concat", "batch_size rest area", "target", {attr_i("axis", 0)}), "make_target"),
+      named(make_node("Reshape", "joined target", "rows"), "flatten"),
+      named(make_node("Transpose", "rows", "columns", {attr_ints("perm", {0, 2, 1})}), "turn"),
+      named(make_node("Slice", "columns start end batch_axis", "first"), "first_place"),
+      named(make_node("ReduceMax", "first", "features", {attr_ints("axes", {1}), attr_i("keepdims", 0)}), "drop_place"),
+      named(make_node("Gemm", "features weights bias", "logits"), "score"),
+      named(make_node("Softmax", "logits", "scores", {attr_i("axis", 1)}), "normalise")};
+  g.initializer("batch_axis", Tensor::of<std::int64_t>({1}, {1}));
+  return make_model(g.graph, 17, 8);
+}
+
 Model one_pool(std::string x, std::string y, std::vector<Attribute> attributes, std::int64_t opset, std::string op = "LpPool") {
   GraphBuilder g("one_pool");
   g.input("x", x).output("y", y);
@@ -77,6 +101,7 @@ std::vector<ExampleFile> example_files() {
     files.push_back({std::move(path), std::move(about), std::move(bytes)});
   };
   add("models/tower.onnx", "LpPool, LpPool, GlobalLpPool over images of any size; opset 18", serialized(tower()));
+  add("models/head.onnx", "Concat, Shape -> Gather -> Concat -> Reshape, Slice, ReduceMax and Gemm, for `infer --explain`", serialized(head()));
   add("models/broken.onnx", "several faults in three nodes, for `check`", serialized(broken()));
   add("models/old.onnx", "LpPool 1 with p = 3.0, for `upgrade`",
       serialized(one_pool("float32 1x2x6x6", "float32 1x2x3x3", {attr_ints("kernel_shape", {2, 2}), attr_ints("strides", {2, 2}), attr_f("p", 3.0f)}, 1)));

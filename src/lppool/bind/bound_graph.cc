@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <unordered_set>
 
@@ -32,6 +33,7 @@ class Binder {
   }
 
   BoundGraph main() {
+    if (count(model_.graph->nodes, 0) > limits_.max_nodes) too_many();
     Scope scope;
     scope.imports = &model_.opset_imports;
     return graph(*model_.graph, scope, "", 0);
@@ -42,6 +44,32 @@ class Binder {
     return fmt::format("{}\n{}\n{}", canonical_domain(domain), name, overload);
   }
 
+  [[noreturn]] void too_many() const {
+    fail(ErrorKind::kLimit, "more than {} nodes once functions are put in place", limits_.max_nodes);
+  }
+
+  // Nodes there will be once functions are put in place, so that a model that grows past the limit is refused before
+  // anything is made. Each function is counted once. Calls within calls past the depth limit count nothing: they are
+  // refused for their depth.
+  std::size_t count(const std::vector<Node>& nodes, std::size_t depth) {
+    if (depth > limits_.max_depth) return 0;
+    std::size_t total = nodes.size();
+    const auto add = [&](std::size_t more) { total = more > limits_.max_nodes ? more : std::min(total + more, limits_.max_nodes + 1); };
+    for (const Node& node : nodes) {
+      for (const Attribute& attribute : node.attributes) {
+        if (attribute.g) add(count(attribute.g->nodes, depth + 1));
+        for (const auto& g : attribute.graphs) add(g ? count(g->nodes, depth + 1) : 0);
+      }
+      const auto called = functions_.find(key(node.domain, node.op_type, node.overload));
+      if (called == functions_.end()) continue;
+      if (counts_.emplace(called->second, 0).second) {  // 0 while it is being counted: a circle
+        const std::size_t body = count(called->second->nodes, depth + 1);
+        counts_[called->second] = body;
+      }
+      add(counts_[called->second]);
+    }
+    return total;
+  }
 
   static std::string rename(const std::string& name, const Scope& scope) {
     if (scope.renames == nullptr || name.empty()) return name;
@@ -74,9 +102,7 @@ class Binder {
   }
 
   void add_node(const Node& source, std::int64_t index, const Scope& scope, BoundGraph& bound, std::size_t depth) {
-    if (++node_count_ > limits_.max_nodes) {
-      fail(ErrorKind::kLimit, "more than {} nodes once functions are put in place", limits_.max_nodes);
-    }
+    if (++node_count_ > limits_.max_nodes) too_many();
     BoundNode node;
     node.node = source;
     node.index = index;
@@ -198,6 +224,7 @@ class Binder {
   const Model& model_;
   BindLimits limits_;
   std::unordered_map<std::string, const Function*> functions_;
+  std::unordered_map<const Function*, std::size_t> counts_;
   std::unordered_set<std::string> prefixes_;
   std::size_t node_count_ = 0;
 };

@@ -11,6 +11,6 @@ std::span<const CodeInfo> model_codes();  // IR, OP, FN
 std::span<const CodeInfo> graph_codes();  // GR
 std::span<const CodeInfo> node_codes();   // AT, SC, TY, SH
 std::span<const CodeInfo> data_codes();   // TD, EX
-std::span<const CodeInfo> pool_codes();   // LP, PO
+std::span<const CodeInfo> pool_codes();   // LP, PO, WI
 
 }  // namespace lppool

@@ -15,6 +15,7 @@ constexpr std::pair<std::string_view, std::string_view> kAreas[] = {
     {"GR", "Graph and names"}, {"IR", "File and IR version"}, {"LP", "LpPool and GlobalLpPool"},
     {"OP", "Operator sets"},   {"PO", "Portability"},         {"SC", "Inputs and outputs of nodes"},
     {"SH", "Shapes"},          {"TD", "Tensor data"},         {"TY", "Types"},
+    {"WI", "Windows of convolutions and poolings"},
 };
 
 // Examples are indented so that they stand out in a terminal.

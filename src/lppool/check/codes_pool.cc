@@ -100,6 +100,28 @@ constexpr CodeInfo kCodes[] = {
     {"PO004", kNote, "an engine refuses the attributes of this node",
      "Reported with --portability. They are valid ONNX, but the engine does not load the model.",
      "kernel_shape: [2]  pads: [2, 0] in ONNX Runtime", "kernel_shape: [2]  pads: [1, 0]"},
+
+    {"WI001", kWarning, "the output of a convolution or pooling is empty",
+     "The size formula gives exactly 0 along an axis. That is valid, and seldom meant. LpPool has LP016 for it.",
+     "MaxPool(x: 1x1x5, kernel_shape = [6])", "MaxPool(x: 1x1x6, kernel_shape = [6])"},
+    {"WI002", kWarning, "the last window of a pooling with ceil_mode starts in the end padding (before opset 22)",
+     "The versions before 22 keep that window, version 22 leaves it out, and so do PyTorch and ONNX Runtime for every "
+     "opset. The output is one larger here than there. LpPool has LP017 for it.",
+     "opset 12: MaxPool(x: 1x1x5, kernel_shape = [2], strides = [2], pads = [1, 1], ceil_mode = 1)",
+     "the same with opset 22, or with pads = [1, 0]"},
+    {"WI003", kWarning, "the window of a convolution or pooling does not fit, and dividing toward zero hides it",
+     "The formula gives a size of 0 or less; ONNX's inference and ONNX Runtime round the quotient toward zero and give "
+     "one more: a window that does not fit. LpPool has LP018 for it.",
+     "AveragePool(x: 1x1x5, kernel_shape = [6], strides = [2])", "AveragePool(x: 1x1x5, kernel_shape = [5], strides = [2])"},
+    {"WI004", kWarning, "windows of a convolution or pooling lie wholly in the padding",
+     "They see no element of the input: MaxPool has no maximum there, AveragePool divides 0 by 0 unless it counts the "
+     "padding, a convolution gives its bias. ONNX Runtime refuses poolings whose padding is not smaller than the kernel. "
+     "LpPool has LP019 for it.",
+     "MaxPool { kernel_shape: [2]  pads: [2, 0] }", "MaxPool { kernel_shape: [2]  pads: [1, 0] }"},
+    {"WI005", kNote, "a pooling never reads a part of its input",
+     "Elements at the end are in no window, or the stride is larger than the window and steps over some. Convolutions "
+     "often mean it and are not reported. LpPool has LP020 for it.",
+     "MaxPool(x: 1x1x8, kernel_shape = [3], strides = [3])", "MaxPool(x: 1x1x9, kernel_shape = [3], strides = [3])"},
 };
 
 }  // namespace

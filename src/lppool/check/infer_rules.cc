@@ -43,13 +43,18 @@ void check_filled_in(CheckState& state, const BoundGraph& graph) {
   for (const auto& [key, branch] : graph.subgraphs) check_filled_in(state, *branch);
 }
 
+ValueType type_of(const InferResult& inferred, const std::string& tensor) {
+  if (const TensorInfo* info = inferred.find(tensor)) return info->type;
+  const auto inner = inferred.inner.find(tensor);
+  return inner == inferred.inner.end() ? ValueType() : inner->second;
+}
+
 void check_portability(CheckState& state, const BoundGraph& graph, const InferResult& inferred) {
   for (const BoundNode& node : graph.nodes) {
     const Place place{.graph = node.origin, .node = &node.node, .index = node.index, .schema = node.schema};
     if (node.schema == nullptr || node.node.inputs.empty() || state.findings.has_errors(place)) continue;
-    const TensorInfo* x = inferred.find(node.node.inputs[0]);  // nullptr in branches: their tensors are not kept
-    const auto facts =
-        pool_facts(*node.op, AttributeView(node.node, *node.schema), node.opset, x ? x->type : ValueType());
+    const auto facts = pool_facts(*node.op, AttributeView(node.node, *node.schema), node.opset,
+                                  type_of(inferred, node.node.inputs[0]));
     if (!facts) continue;
     for (const PortabilityRule& rule : portability_rules()) {
       const std::string says = rule.says(*facts);
@@ -75,7 +80,9 @@ void check_types_and_shapes(CheckState& state, bool portability) {
   try {
     bound = bind_model(state.model, limits_for(state.model));
     check_filled_in(state, bound);
-    result = infer_shapes(bound);
+    InferOptions options;
+    options.inner = portability;
+    result = infer_shapes(bound, options);
   } catch (const Error& error) {
     state.findings.add({}, "SH005", fmt::format("types and shapes are not checked: {}", error.what()));
     return;

@@ -34,17 +34,36 @@ struct DimAtom {
   Dim a, b;          // arguments of the others
 };
 
+namespace {
+
+// Squares of squares and divisions within divisions grow without bound, and so would their printed forms, which are the
+// keys of atoms. No size of a real model comes near this length.
+constexpr std::size_t kMaxLength = 2000;
+
+}  // namespace
+
 struct DimAccess {
   static const Dim::Poly* poly(const Dim& d) { return d.poly_.get(); }
   static Dim make(Dim::Poly poly) {
     std::erase_if(poly.terms, [](const auto& term) { return term.second == 0; });
     if (poly.terms.size() > Dim::kMaxTerms) return {};
+    std::size_t length = 0;
+    for (const auto& [monomial, coefficient] : poly.terms) {
+      for (const std::string& key : monomial) length += key.size();
+    }
+    if (length > kMaxLength && !sole_symbol(poly)) return {};
     std::set<std::string> used;
     for (const auto& [monomial, coefficient] : poly.terms) used.insert(monomial.begin(), monomial.end());
     std::erase_if(poly.atoms, [&](const auto& atom) { return !used.contains(atom.first); });
     return Dim(std::make_shared<const Dim::Poly>(std::move(poly)));
   }
+  // A name may be as long as a file likes, so long as nothing is built from it.
+  static bool sole_symbol(const Dim::Poly& poly) {
+    return poly.terms.size() == 1 && poly.atoms.size() == 1 && poly.terms.begin()->first.size() == 1 &&
+           poly.atoms.begin()->second->kind == AtomKind::kSymbol;
+  }
   static Dim atom(std::string key, DimAtom atom) {
+    if (key.size() > kMaxLength && atom.kind != AtomKind::kSymbol) return {};
     Dim::Poly poly;
     poly.terms[{key}] = 1;
     poly.atoms[key] = std::make_shared<const DimAtom>(std::move(atom));
@@ -68,6 +87,8 @@ std::optional<std::int64_t> Dim::value() const {
   if (poly_->terms.size() == 1 && poly_->terms.begin()->first.empty()) return poly_->terms.begin()->second;
   return std::nullopt;
 }
+
+Dim Dim::with_own_identity() const { return poly_ ? Dim(std::make_shared<const Poly>(*poly_)) : Dim(); }
 
 bool Dim::is_sum() const { return poly_ && poly_->terms.size() > 1; }
 
@@ -401,9 +422,14 @@ class Parser {
     return Dim::symbol(word);
   }
   std::optional<Dim> quotient() {  // inside ceil(): one division at the top
+    if (++depth_ > 64) return std::nullopt;
     const auto a = factor();
-    if (!a || !take('/')) return a;
+    if (!a || !take('/')) {
+      --depth_;
+      return a;
+    }
     const auto b = factor();
+    --depth_;
     return b ? std::optional(ceil_div(*a, *b)) : std::nullopt;
   }
   static std::optional<Dim> negate(const std::optional<Dim>& d) { return d ? std::optional(Dim(0) - *d) : std::nullopt; }

@@ -30,6 +30,11 @@ class Dim {
   bool is(std::int64_t number) const { return value() == number; }
   bool is_sum() const;                                     // of several terms: to be put in parentheses beside * and /
 
+  // An equal dim that is_copy_of() tells apart from this one: how `infer --explain` finds out which input a size was taken
+  // from. Copying keeps the identity, arithmetic gives a new one; unknown dims have none.
+  Dim with_own_identity() const;
+  bool is_copy_of(const Dim& other) const { return poly_ != nullptr && poly_ == other.poly_; }
+
   // Equal as expressions. Two unknown dims are not known to be equal: same(unknown, unknown) is false.
   friend bool same(const Dim& a, const Dim& b);
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <set>
 #include <unordered_map>
 #include <utility>
@@ -87,9 +88,20 @@ ValueType merge(const ValueType& inferred, const ValueType& declared, bool& type
   return result;
 }
 
+// A declaration that filled in what the rule of the node left open.
+struct Assumption {
+  std::string tensor;
+  const BoundNode* node;
+  ValueType declared, inferred;
+};
+
+// Whether the declaration of a tensor may fill in what a rule leaves open. Empty: every one may.
+using Belief = std::function<bool(const std::string& tensor)>;
+
 class Engine {
  public:
-  Engine(const InferOptions& options, InferResult& result) : options_(options), result_(result), pool_(1) {
+  Engine(const InferOptions& options, InferResult& result, Belief believes = {})
+      : options_(options), result_(result), believes_(std::move(believes)), pool_(1) {
     for (const auto& [symbol, number] : options.dims) substitution_.emplace(symbol, Dim(number));
   }
 
@@ -110,6 +122,9 @@ class Engine {
       scope[input.name] = std::move(known);
     }
     add_initializers(graph, inputs, scope, true);
+    if (options_.explain) {
+      for (const TensorInfo& info : result_.tensors) keep_contents(info.name, scope[info.name]);
+    }
     for (const auto& [name, type] : options_.fed) scope[name] = Known{type, {}, std::nullopt};
     declared_ = declarations(graph);
     run_nodes(graph, scope, outputs, true);
@@ -122,25 +137,52 @@ class Engine {
     }
   }
 
+  const std::vector<Assumption>& assumptions() const { return assumptions_; }
+
+  void report(Severity severity, std::string code, const BoundNode* node, const std::string& tensor, std::string message,
+              const std::string& path) {
+    Diagnostic finding;
+    finding.severity = severity;
+    finding.code = std::move(code);
+    finding.message = std::move(message);
+    finding.tensor = tensor;
+    finding.graph = path;
+    if (node != nullptr) {
+      finding.graph = node->origin;
+      // Inside a function the place alone does not say which call it is about.
+      if (node->origin.starts_with("function ")) finding.message += fmt::format(" (in {})", node->where);
+      finding.node = node->node.name;
+      finding.node_index = node->index;
+      finding.op_type = node->node.op_type;
+      if (node->schema != nullptr) finding.since_version = node->schema->since_version;
+    }
+    result_.findings.push_back(std::move(finding));
+  }
+
  private:
   class Context final : public InferContext {
    public:
     Context(Engine& engine, const BoundGraph& graph, const BoundNode& node, const Scope& scope)
         : InferContext(node.node, *node.schema), engine_(engine), graph_(graph), scope_(scope) {
       opset = node.opset;
+      explaining = engine.explaining();
       for (const std::string& input : node.node.inputs) {
         const auto found = scope.find(input);
         present.push_back(!input.empty());
         known_.push_back(input.empty() || found == scope.end() ? nullptr : &found->second);
         inputs.push_back(known_.back() ? known_.back()->type : ValueType());
+        if (explaining) mark(known_.back());
       }
       outputs.resize(node.node.outputs.size());
       output_elements.resize(node.node.outputs.size());
     }
+    // Rules and kernels read contents as the types the schema promises: not where an input breaks the promise.
+    void forget_constants() { constants_ = false; }
     const Tensor* constant(std::size_t i) const override {
-      return i < known_.size() && known_[i] && known_[i]->constant.defined() ? &known_[i]->constant : nullptr;
+      return constants_ && i < known_.size() && known_[i] && known_[i]->constant.defined() ? &known_[i]->constant : nullptr;
     }
     const std::vector<Dim>* elements(std::size_t i) const override {
+      if (explaining) return i < elements_.size() && elements_[i] ? &*elements_[i] : nullptr;
       return i < known_.size() && known_[i] && known_[i]->elements ? &*known_[i]->elements : nullptr;
     }
     std::vector<ValueType> infer_subgraph(const Graph& graph, const std::vector<ValueType>& arguments) override {
@@ -148,13 +190,57 @@ class Engine {
       if (found == graph_.subgraphs.end()) return {};
       return engine_.subgraph(*found->second, arguments, scope_);
     }
+    // Formulas for the sizes that the rule took over as they were from a size or an element of an input and said no more
+    // about. A rule that states its own formula knows better.
+    void explain_copies() {
+      for (std::size_t k = 0; k < outputs.size(); ++k) {
+        if (!outputs[k].is_tensor() || !outputs[k].shape) continue;
+        for (std::size_t axis = 0; axis < outputs[k].shape->size(); ++axis) {
+          const bool explained = std::ranges::any_of(formulas, [&](const Formula& f) { return f.output == k && f.axis == axis; });
+          if (!explained) explain(k, axis, origin((*outputs[k].shape)[axis]));
+        }
+      }
+    }
 
    private:
+    // Gives every size and element of the newest input an identity of its own.
+    void mark(const Known* known) {
+      if (inputs.back().shape) {
+        for (Dim& dim : *inputs.back().shape) dim = dim.with_own_identity();
+      }
+      elements_.push_back(known != nullptr ? known->elements : std::nullopt);
+      if (!elements_.back()) return;
+      for (Dim& element : *elements_.back()) element = element.with_own_identity();
+    }
+
+    std::string origin(const Dim& dim) const {
+      const auto place = [&](const std::vector<Dim>& list) {
+        return std::ranges::find_if(list, [&](const Dim& other) { return dim.is_copy_of(other); }) - list.begin();
+      };
+      for (std::size_t i = 0; i < inputs.size(); ++i) {
+        const std::string& name = attributes.node().inputs[i];
+        if (inputs[i].shape) {
+          const auto k = place(*inputs[i].shape);
+          if (k < std::ssize(*inputs[i].shape)) return fmt::format("{}.shape[{}]", name, k);
+        }
+        if (elements_[i]) {
+          const auto k = place(*elements_[i]);
+          if (k < std::ssize(*elements_[i])) return elements_[i]->size() == 1 ? name : fmt::format("{}[{}]", name, k);
+        }
+      }
+      return {};
+    }
+
     Engine& engine_;
     const BoundGraph& graph_;
     const Scope& scope_;
     std::vector<const Known*> known_;
+    bool constants_ = true;
+    std::vector<std::optional<std::vector<Dim>>> elements_;  // with explain: those of known_, each with its own identity
   };
+
+  // Formulas are kept for the main graph only.
+  bool explaining() const { return options_.explain && depth_ == 0; }
 
   void check_options(const BoundGraph& graph) const {
     std::set<std::string> symbols, inputs;
@@ -251,26 +337,6 @@ class Engine {
     result_.tensors.push_back(std::move(info));
   }
 
-  void report(Severity severity, std::string code, const BoundNode* node, const std::string& tensor, std::string message,
-              const std::string& path) {
-    Diagnostic finding;
-    finding.severity = severity;
-    finding.code = std::move(code);
-    finding.message = std::move(message);
-    finding.tensor = tensor;
-    finding.graph = path;
-    if (node != nullptr) {
-      finding.graph = node->origin;
-      // Inside a function the place alone does not say which call it is about.
-      if (node->origin.starts_with("function ")) finding.message += fmt::format(" (in {})", node->where);
-      finding.node = node->node.name;
-      finding.node_index = node->index;
-      finding.op_type = node->node.op_type;
-      if (node->schema != nullptr) finding.since_version = node->schema->since_version;
-    }
-    result_.findings.push_back(std::move(finding));
-  }
-
   ValueType compare(const std::string& tensor, const ValueType& inferred, const ValueType& declared, const BoundNode* node,
                     const BoundGraph& graph) {
     bool type_problem = false, shape_problem = false;
@@ -280,6 +346,9 @@ class Engine {
              fmt::format("tensor '{}' is declared {}, but inferred as {}", tensor, to_string(declared), to_string(inferred)),
              graph.path);
     }
+    if (to_string(merged) == to_string(inferred)) return merged;
+    if (believes_ && !believes_(tensor)) return inferred;
+    if (node != nullptr && assumed_.insert(tensor).second) assumptions_.push_back({tensor, node, declared, inferred});
     return merged;
   }
 
@@ -298,6 +367,7 @@ class Engine {
         const std::string& output = node.node.outputs[k];
         if (output.empty()) continue;
         std::optional<ValueType> declared;
+        const std::optional<std::vector<Dim>> inferred = options_.explain ? made[k].type.shape : std::nullopt;
         if (record && options_.fed.contains(output)) {
           made[k] = scope[output];
         } else if (const auto found = declared_.find(output); found != declared_.end()) {
@@ -305,26 +375,58 @@ class Engine {
           made[k].type = compare(output, made[k].type, *declared, &node, graph);
         }
         if (record) {
+          const bool known_before = result_.index.contains(output);  // made twice: the first stays
+          const bool is_declared = declared.has_value();
           add_tensor(output, outputs.contains(output) ? TensorKind::kOutput : TensorKind::kIntermediate, made[k].type,
                      node.label, static_cast<std::int64_t>(i), std::move(declared));
-          if (options_.explain) keep_formulas(output, k);
+          if (options_.explain && !known_before) {
+            keep_formulas(output, k, inferred, is_declared);
+            keep_contents(output, made[k]);
+          }
+        } else if (options_.inner) {
+          result_.inner[output] = made[k].type;
         }
         scope[output] = std::move(made[k]);
       }
     }
   }
 
-  void keep_formulas(const std::string& tensor, std::size_t output) {
+  // The formulas of the node's output number `output`, `inferred` before its declaration was looked at.
+  void keep_formulas(const std::string& tensor, std::size_t output, const std::optional<std::vector<Dim>>& inferred,
+                     bool declared) {
     TensorInfo& info = result_.tensors[result_.index[tensor]];
-    if (info.type.shape) info.formulas.resize(info.type.shape->size());
+    if (!info.type.shape) return;
+    info.formulas.resize(info.type.shape->size());
     for (const auto& formula : formulas_) {
       if (formula.output == output && formula.axis < info.formulas.size()) info.formulas[formula.axis] = formula.text;
     }
+    for (std::size_t axis = 0; axis < info.formulas.size(); ++axis) {
+      const Dim& dim = (*info.type.shape)[axis];
+      const Dim rule = inferred && axis < inferred->size() ? (*inferred)[axis] : Dim();
+      std::string& formula = info.formulas[axis];
+      const auto remark = [&](std::string_view text) { formula = fmt::format("{} ({})", dim.to_string(), text); };
+      if (declared && dim.known() && !same(dim, rule)) {
+        remark(rule.known() ? "as declared in the model; the rule gives " + (formula.empty() ? rule.to_string() : formula)
+                            : "as declared in the model; the rule leaves it open");
+      } else if (!dim.known() && formula.empty()) {
+        remark("not known before the model runs");
+      } else if (formula.empty() && folded_) {
+        remark("worked out from constants");
+      }
+    }
+  }
+
+  static constexpr std::size_t kMaxContents = 64;  // more than a list of sizes or axes ever has
+
+  void keep_contents(const std::string& tensor, const Known& known) {
+    if (known.elements && known.elements->size() <= kMaxContents) result_.tensors[result_.index[tensor]].contents = known.elements;
   }
 
   std::vector<Known> infer_node(const BoundGraph& graph, const BoundNode& node, const Scope& scope) {
     std::vector<Known> made(node.node.outputs.size());
     formulas_.clear();
+    folded_ = false;
+    bool sound = true;  // all inputs have types that the operator takes
     if (node.schema == nullptr || node.op->infer == nullptr) {
       const std::string op = node.node.domain.empty() ? node.node.op_type
                                                       : fmt::format("{}:{}", node.node.domain, node.node.op_type);
@@ -334,12 +436,16 @@ class Engine {
       }
     } else {
       Context context(*this, graph, node, scope);
-      for (const TypeProblem& problem : check_input_types(*node.schema, context.inputs)) {
+      const auto problems = check_input_types(*node.schema, context.inputs);
+      for (const TypeProblem& problem : problems) {
         report(Severity::kError, problem.code, &node, node.node.inputs[problem.input], problem.message, graph.path);
         result_.findings.back().hint = problem.hint;
       }
+      sound = problems.empty();
+      if (!sound) context.forget_constants();
       try {
         node.op->infer(context);
+        if (context.explaining) context.explain_copies();
         for (std::size_t k = 0; k < made.size(); ++k) {
           made[k].type = std::move(context.outputs[k]);
           made[k].elements = std::move(context.output_elements[k]);
@@ -352,7 +458,7 @@ class Engine {
       }
       formulas_ = std::move(context.formulas);
     }
-    if (node.schema != nullptr) fold(node, scope, made);
+    if (node.schema != nullptr && sound) fold(node, scope, made);
     return made;
   }
 
@@ -387,6 +493,7 @@ class Engine {
     } catch (const Error&) {
       return;  // whoever runs the model will say it
     }
+    folded_ = true;
     for (std::size_t k = 0; k < made.size() && k < context.outputs.size(); ++k) {
       if (context.outputs[k].is_tensor()) made[k] = known_tensor(context.outputs[k].tensor());
     }
@@ -404,6 +511,7 @@ class Engine {
       inputs.insert(graph.inputs[i].name);
       scope[graph.inputs[i].name] =
           Known{i < arguments.size() ? merge(arguments[i], declared, ignored, ignored) : declared, {}, std::nullopt};
+      if (options_.inner) result_.inner[graph.inputs[i].name] = scope[graph.inputs[i].name].type;
     }
     add_initializers(graph, inputs, scope, false);
     auto saved_formulas = std::move(formulas_);
@@ -422,11 +530,15 @@ class Engine {
 
   const InferOptions& options_;
   InferResult& result_;
+  Belief believes_;
+  std::vector<Assumption> assumptions_;
+  std::set<std::string> assumed_;
   ThreadPool pool_;
   std::map<std::string, Dim> substitution_;
   Declarations declared_;  // of the graph being walked
   std::set<std::string> warned_;
-  std::vector<InferContext::Formula> formulas_;
+  std::vector<InferContext::Formula> formulas_;  // of the node at hand
+  bool folded_ = false;                          // the node at hand was run on constants
   int depth_ = 0;
 };
 
@@ -455,9 +567,78 @@ ValueType type_of(const Tensor& tensor) {
   return ValueType::tensor(tensor.dtype(), std::vector<Dim>(tensor.shape().begin(), tensor.shape().end()));
 }
 
+namespace {
+
+// What makes an error the same one in several inferences of a graph.
+std::string identity(const Diagnostic& finding) {
+  return fmt::format("{}|{}|{}|{}", finding.code, finding.graph, finding.node_index.value_or(-1), finding.tensor);
+}
+
+// The first error of `result` that is not among `known`; nullptr where there is none.
+const Diagnostic* new_error(const InferResult& result, const std::set<std::string>& known) {
+  const auto found = std::ranges::find_if(result.findings, [&](const Diagnostic& finding) {
+    return finding.severity == Severity::kError && !known.contains(identity(finding));
+  });
+  return found == result.findings.end() ? nullptr : &*found;
+}
+
+std::string sentence(const Assumption& assumption, const Diagnostic& symptom) {
+  const std::string place = symptom.node.empty() ? fmt::format("node #{}", symptom.node_index.value_or(0))
+                                                 : fmt::format("node '{}'", symptom.node);
+  return fmt::format("tensor '{}' is declared {}, where its operator {}; with that, {} ({}) is wrong: {}", assumption.tensor,
+                     to_string(assumption.declared),
+                     assumption.inferred.kind == Type::Kind::kUnset ? std::string("says nothing")
+                                                                    : "gives " + to_string(assumption.inferred),
+                     place, symptom.op_type, symptom.message);
+}
+
+// An error may be the symptom of a declaration far above it: one that filled in what a rule left open, and wrongly. The
+// first declaration with which an error appears, and without which it does not, is the one to name; it is then believed no
+// longer, and what followed from it is gone. `result` believed all `assumptions`, which are in the order of nodes.
+void blame_declarations(const BoundGraph& graph, const InferOptions& options, std::vector<Assumption> assumptions,
+                        InferResult& result) {
+  constexpr std::size_t kMostBlamed = 8;
+  std::set<std::string> unconditional;  // errors whatever the declarations fill in
+  InferResult bare;
+  Engine(options, bare, [](const std::string&) { return false; }).main_graph(graph);
+  for (const Diagnostic& finding : bare.findings) unconditional.insert(identity(finding));
+
+  std::set<std::string> disbelieved;
+  Diagnostics blamed;
+  while (blamed.size() < kMostBlamed && !assumptions.empty() && new_error(result, unconditional) != nullptr) {
+    std::size_t fine = 0, wrong = assumptions.size();  // so many believed: without and with an error
+    Diagnostic symptom = *new_error(result, unconditional);
+    while (wrong - fine > 1) {
+      const std::size_t middle = fine + (wrong - fine) / 2;
+      std::set<std::string> believed;
+      for (std::size_t k = 0; k < middle; ++k) believed.insert(assumptions[k].tensor);
+      InferResult part;
+      Engine(options, part, [&](const std::string& tensor) { return believed.contains(tensor); }).main_graph(graph);
+      const Diagnostic* error = new_error(part, unconditional);
+      if (error != nullptr) symptom = *error;
+      (error != nullptr ? wrong : fine) = middle;
+    }
+    const Assumption& culprit = assumptions[wrong - 1];
+    InferResult scratch;
+    Engine(options, scratch).report(Severity::kError, "SH001", culprit.node, culprit.tensor, sentence(culprit, symptom), "");
+    blamed.push_back(scratch.findings.front());
+    disbelieved.insert(culprit.tensor);
+    result = {};
+    Engine engine(options, result, [&](const std::string& tensor) { return !disbelieved.contains(tensor); });
+    engine.main_graph(graph);
+    assumptions = engine.assumptions();
+  }
+  result.findings.insert(result.findings.begin(), std::make_move_iterator(blamed.begin()),
+                         std::make_move_iterator(blamed.end()));
+}
+
+}  // namespace
+
 InferResult infer_shapes(const BoundGraph& graph, const InferOptions& options) {
   InferResult result;
-  Engine(options, result).main_graph(graph);
+  Engine engine(options, result);
+  engine.main_graph(graph);
+  if (!result.ok() && !engine.assumptions().empty()) blame_declarations(graph, options, engine.assumptions(), result);
   return result;
 }
 

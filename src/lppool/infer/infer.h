@@ -14,7 +14,8 @@ struct InferOptions {
   // an initializer, that default counts no more.
   std::map<std::string, std::vector<Dim>> input_shapes;
   std::map<std::string, ValueType> fed;                     // inner tensors the caller feeds: their producers are not asked
-  bool explain = false;                                     // keep the formulas
+  bool explain = false;                                     // keep formulas and contents
+  bool inner = false;                                       // keep the types of tensors inside branches and loop bodies
 };
 
 enum class TensorKind { kInput, kInitializer, kIntermediate, kOutput };
@@ -28,12 +29,14 @@ struct TensorInfo {
   std::int64_t node_index = -1;       // into BoundGraph::nodes, or -1
   std::optional<ValueType> declared;  // as value_info, input or output of the model
   std::vector<std::string> formulas;  // with explain: one per dimension, "" where the rule gave none
+  std::optional<std::vector<Dim>> contents;  // with explain: of a small integer tensor of rank 0 or 1, as far as known
 };
 
 // Types and shapes of every tensor of the main graph, in the order inputs, initializers, node outputs.
 struct InferResult {
   std::vector<TensorInfo> tensors;
   std::map<std::string, std::size_t> index;  // name -> position in tensors
+  std::map<std::string, ValueType> inner;    // with options.inner; names are unique in the whole model
   // Errors (SH, TY codes): a rule refuses its inputs, or a declared shape or type contradicts the inferred one. Warnings:
   // an operator without a rule (once per operator type), and what rules warn of.
   Diagnostics findings;

@@ -76,9 +76,10 @@ void infer(InferContext& ctx) {
   }
   const std::size_t axis = normalize_axis(ctx.attributes.i("axis"), shape->size());
   std::vector<Dim> out = *shape;
-  if (ctx.attributes.i("keepdims") != 0)
+  if (ctx.attributes.i("keepdims") != 0) {
     out[axis] = Dim(1);
-  else
+    ctx.explain(0, axis, "1 (reduced)");
+  } else
     out.erase(out.begin() + static_cast<std::ptrdiff_t>(axis));
   ctx.set_output(0, DataType::kInt64, std::move(out));
 }

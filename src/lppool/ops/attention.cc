@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "lppool/base/thread_pool.h"
+#include "lppool/ops/explain.h"
 #include "lppool/ops/heads.h"
 #include "lppool/ops/numbers.h"
 #include "lppool/ops/op.h"
@@ -60,13 +61,19 @@ void check(CheckContext& ctx) {
   }
 }
 
+void explain_heads(InferContext& ctx, std::size_t output, const heads::Dims& from, std::size_t axis, std::string_view attribute) {
+  if (from.known && from.packed && (output != 0)) ctx.explain(output, axis, fmt::format("attribute {}", attribute));
+}
+
 void infer(InferContext& ctx) {
   const DataType q_type = ctx.input(kQ).dtype, v_type = ctx.input(kV).dtype;
   const auto q = heads::dims(ctx, kQ, "Q", "q_num_heads"), k = heads::dims(ctx, kK, "K", "kv_num_heads");
   const auto v = heads::dims(ctx, kV, "V", "kv_num_heads");
   Dim total = k.length;
+  std::string total_formula;
   if (ctx.has_input(kPastKey)) {
     const auto* past = ctx.shape(kPastKey);
+    total_formula = fmt::format("{} + {} (past)", term(k.length), past != nullptr && past->size() == 4 ? term((*past)[2]) : "?");
     total = past != nullptr && past->size() == 4 ? total + (*past)[2] : Dim();
   }
   if (!q.known)
@@ -78,6 +85,18 @@ void infer(InferContext& ctx) {
   ctx.set_output(1, q_type, {{k.batch, k.heads, total, k.size}});
   ctx.set_output(2, v_type, {{v.batch, v.heads, total, v.size}});
   ctx.set_output(3, q_type, {{q.batch, q.heads, q.length, total}});
+  if (!ctx.explaining) return;
+  if (q.known && !q.packed && v.known && v.packed) ctx.explain(0, 3, fmt::format("{}/{}", term((*ctx.shape(kV))[2]), term(v.heads)));
+  if (q.known && q.packed) ctx.explain(0, 2, fmt::format("{}*{} (heads times their size)", term(q.heads), term(v.size)));
+  explain_heads(ctx, 0, q, 1, "q_num_heads");
+  explain_heads(ctx, 3, q, 1, "q_num_heads");
+  for (const std::size_t i : {1, 2}) {
+    const heads::Dims& from = i == 1 ? k : v;
+    explain_heads(ctx, i, from, 1, "kv_num_heads");
+    if (from.known && from.packed) ctx.explain(i, 3, fmt::format("{}/{}", term((*ctx.shape(i))[2]), term(from.heads)));
+    if (ctx.has_input(kPastKey)) ctx.explain(i, 2, total_formula);
+  }
+  if (ctx.has_input(kPastKey)) ctx.explain(3, 3, total_formula);
 }
 
 // The additive mask of one batch and head: what a key costs a query, 0 or -infinity or any number.

@@ -7,6 +7,7 @@
 
 #include "lppool/base/thread_pool.h"
 #include "lppool/ops/compute_type.h"
+#include "lppool/ops/explain.h"
 
 namespace lppool {
 namespace {
@@ -32,7 +33,10 @@ void infer(InferContext& context) {
   if (weight != nullptr && weight->size() != 3) fail(ErrorKind::kRuntime, "the weight has rank {}, expected 3", weight->size());
   std::vector<Dim> state(3);
   if (x.shape) std::copy_n(x.shape->begin(), 2, state.begin());
-  if (weight != nullptr) state[2] = (*weight)[2] - Dim(1);
+  if (weight != nullptr) {
+    state[2] = (*weight)[2] - Dim(1);
+    if (context.explaining) context.explain(1, 2, fmt::format("{} - 1", term((*weight)[2])));
+  }
   context.set_output(1, x.dtype, std::move(state));
 }
 

@@ -4,6 +4,7 @@
 #include "lppool/base/checked.h"
 #include "lppool/kernels/conv.h"
 #include "lppool/ops/compute_type.h"
+#include "lppool/ops/explain.h"
 #include "lppool/ops/window.h"
 
 namespace lppool {
@@ -26,6 +27,7 @@ void infer(InferContext& context) {
     Dim size(1);
     for (const Dim& part : *block) size = size * part;
     dims[1] = floor_div((*x)[1], size);
+    if (context.explaining) context.explain(0, 1, fmt::format("{}/({})", term((*x)[1]), terms(*block)));
   }
   dims.insert(dims.end(), image->begin(), image->end());
   context.set_output(0, dtype, std::move(dims));

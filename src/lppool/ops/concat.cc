@@ -3,6 +3,7 @@
 
 #include "lppool/base/checked.h"
 #include "lppool/ops/contents.h"
+#include "lppool/ops/explain.h"
 #include "lppool/ops/movement.h"
 #include "lppool/ops/op.h"
 
@@ -58,6 +59,11 @@ void infer_concat(InferContext& ctx) {
     length = length + (*shape)[axis];
   }
   if (result) (*result)[axis] = length;
+  if (result && ctx.explaining) {
+    std::vector<Dim> parts;
+    for (std::size_t i = 0; i < ctx.input_count(); ++i) parts.push_back(ctx.shape(i) ? (*ctx.shape(i))[axis] : Dim());
+    ctx.explain(0, axis, parts.size() == 1 ? size_name(ctx, 0, axis) : terms(parts, " + "));
+  }
   const bool list = result && result->size() == 1;
   set_moved(ctx, std::move(result));
   if (!list) return;
@@ -140,6 +146,15 @@ void check_lengths(const std::vector<std::int64_t>& lengths, std::size_t outputs
   if (total && sum != *total) fail(ErrorKind::kRuntime, "split sums to {}, expected the axis' size {}", sum, *total);
 }
 
+std::string equal_part_formula(const Dim& total, std::size_t outputs, std::size_t part, int since_version) {
+  const auto count = static_cast<std::int64_t>(outputs);
+  const std::string quotient = fmt::format("{}/{}", term(total), count);
+  if (total.value() ? *total.value() % count == 0 : since_version < 18) return quotient;
+  if (part == 0) return fmt::format("ceil({})", quotient);
+  return fmt::format("ceil({}) or less: what {} before it of {} leave", quotient, part == 1 ? "the one" : fmt::format("the {}", part),
+                     total.to_string());
+}
+
 void infer_split(InferContext& ctx) {
   const std::size_t outputs = ctx.output_count();
   const bool by_input = ctx.since_version() == 1 || ctx.since_version() >= 13;
@@ -176,6 +191,8 @@ void infer_split(InferContext& ctx) {
   std::int64_t begin = 0;
   const std::vector<Dim>* elements = shape->size() == 1 ? ctx.elements(0) : nullptr;
   for (std::size_t i = 0; i < outputs; ++i) {
+    if (attribute_given && !input_given) ctx.explain(i, axis, fmt::format("attribute split[{}]", i));
+    else if (!input_given) ctx.explain(i, axis, equal_part_formula(total, outputs, i, ctx.since_version()));
     std::vector<Dim> part = *shape;
     part[axis] = lengths[i];
     ctx.set_output(i, ctx.input(0).dtype, std::move(part));

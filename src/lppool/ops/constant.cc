@@ -41,6 +41,11 @@ const Attribute& form_of(const AttributeView& attributes) {
 
 void infer_constant(InferContext& ctx) {
   const Attribute& form = form_of(ctx.attributes);
+  const auto explain = [&] {
+    if (!ctx.explaining || !ctx.outputs[0].shape) return;
+    const std::vector<Dim>& shape = *ctx.outputs[0].shape;
+    for (std::size_t k = 0; k < shape.size(); ++k) ctx.explain(0, k, fmt::format("{} (attribute {})", shape[k].to_string(), form.name));
+  };
   if (form.name == "value") {
     const Tensor* value = ctx.attributes.tensor("value");
     if (value == nullptr) return;
@@ -62,6 +67,7 @@ void infer_constant(InferContext& ctx) {
   } else if (form.name == "value_strings") {
     ctx.set_output(0, DataType::kString, std::vector<Dim>{static_cast<std::int64_t>(form.strings.size())});
   }
+  explain();
 }
 
 template <typename T>

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "lppool/ops/contents.h"
+#include "lppool/ops/explain.h"
 #include "lppool/ops/op.h"
 #include "lppool/ops/stack.h"
 #include "lppool/ops/value_types.h"
@@ -40,20 +41,45 @@ constexpr OpVersion kIfVersions[] = {
     {25, "cond:B", "outputs**:V", kBranches, "V=all26|seq(all26)|optional(all26|seq(all16)); B=bool"},
 };
 
+void explain_branches(InferContext& ctx, std::size_t output, const ValueType& a, const ValueType& b) {
+  if (!ctx.explaining || output >= ctx.outputs.size() || !ctx.outputs[output].shape) return;
+  for (std::size_t axis = 0; axis < ctx.outputs[output].shape->size(); ++axis) {
+    const Dim x = (*a.shape)[axis], y = (*b.shape)[axis];
+    ctx.explain(output, axis, same(x, y) ? fmt::format("{} (in both branches)", x.to_string())
+                                         : fmt::format("? ({} in then_branch, {} in else_branch)", x.to_string(), y.to_string()));
+  }
+}
+
 void infer_if(InferContext& ctx) {
   const Graph& then_branch = body_of(ctx.attributes, "then_branch");
   const Graph& else_branch = body_of(ctx.attributes, "else_branch");
+  for (const auto& [name, branch] : {std::pair("then_branch", &then_branch), std::pair("else_branch", &else_branch)}) {
+    if (!branch->inputs.empty()) fail(ErrorKind::kRuntime, "{} takes {} inputs, expected none", name, branch->inputs.size());
+    if (branch->outputs.size() != ctx.output_count()) {
+      fail(ErrorKind::kRuntime, "{} has {} outputs, the node {}", name, branch->outputs.size(), ctx.output_count());
+    }
+  }
+  if (const std::vector<Dim>* shape = ctx.shape(0)) {
+    const auto elements = product(*shape).value();
+    if (elements && *elements != 1) fail(ErrorKind::kRuntime, "the condition has shape {}, expected one element", to_string(*shape));
+  }
   // Where the condition is constant only one branch counts: the other may well not fit at all.
   if (const Tensor* constant = ctx.constant(0)) {
     auto types = ctx.infer_subgraph(condition(*constant, "the condition") ? then_branch : else_branch, {});
-    for (std::size_t i = 0; i < types.size(); ++i) ctx.set_output(i, std::move(types[i]));
+    for (std::size_t i = 0; i < types.size(); ++i) {
+      ctx.set_output(i, std::move(types[i]));
+      explain_each(ctx, i, "as the branch that the constant condition takes gives it");
+    }
     return;
   }
   const auto a = ctx.infer_subgraph(then_branch, {}), b = ctx.infer_subgraph(else_branch, {});
   if (a.size() != b.size()) {
     fail(ErrorKind::kRuntime, "then_branch has {} outputs, else_branch {}", a.size(), b.size());
   }
-  for (std::size_t i = 0; i < a.size(); ++i) ctx.set_output(i, union_of(a[i], b[i]));
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    ctx.set_output(i, union_of(a[i], b[i]));
+    explain_branches(ctx, i, a[i], b[i]);
+  }
 }
 
 void run_if(KernelContext& ctx) {
@@ -181,13 +207,18 @@ void infer_loop(InferContext& ctx) {
     }
     if (stable || attempt == kAttempts - 1) break;
   }
-  for (std::size_t i = 0; i < carried; ++i) ctx.set_output(i, before[i]);
+  for (std::size_t i = 0; i < carried; ++i) {
+    ctx.set_output(i, before[i]);
+    explain_each(ctx, i, "the same before and after each round");
+  }
   const Dim count = rounds(ctx, body);
   for (std::size_t i = carried; i < ctx.output_count(); ++i) {
     ValueType type = after[i + 1];
     if (type.kind != Type::Kind::kTensor) continue;
     if (type.shape) type.shape->insert(type.shape->begin(), count);
     ctx.set_output(i, std::move(type));
+    explain_each(ctx, i, "as the body gives it");
+    ctx.explain(i, 0, fmt::format("{} (rounds)", count.to_string()));
   }
 }
 

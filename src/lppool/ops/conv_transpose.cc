@@ -14,6 +14,7 @@
 #include "lppool/base/checked.h"
 #include "lppool/ops/compute_type.h"
 #include "lppool/ops/conv_common.h"
+#include "lppool/ops/explain.h"
 #include "lppool/ops/product.h"
 
 namespace lppool {
@@ -86,6 +87,17 @@ Dim output_dim_of(const TransposeWindow& w, std::size_t axis, const Dim& in) {
   return full_size(w, axis, in) - Dim(a.pad_begin) - Dim(a.pad_end);
 }
 
+std::string formula_of(const TransposeWindow& w, std::size_t axis, const Dim& in) {
+  const LpWindow::Axis& a = w.window.axes[axis];
+  if (!w.output_shape.empty()) return fmt::format("attribute output_shape[{}]", axis);
+  if (w.window.same()) return fmt::format("{}*{}", term(in), a.stride);
+  std::string text = fmt::format("{}*({} - 1)", a.stride, term(in));
+  if (w.output_padding[axis] != 0) text += fmt::format(" + {}", w.output_padding[axis]);
+  text += a.dilation == 1 ? fmt::format(" + {}", a.kernel) : fmt::format(" + ({} - 1)*{} + 1", a.kernel, a.dilation);
+  if (a.pad_begin != 0 || a.pad_end != 0) text += fmt::format(" - {} - {}", a.pad_begin, a.pad_end);
+  return text;
+}
+
 // The axis as scatter_columns takes it: `in` is the output's size, `out` the input's.
 kernels::PoolAxis plan(const TransposeWindow& w, std::size_t axis, std::int64_t in) {
   const LpWindow::Axis& a = w.window.axes[axis];
@@ -119,6 +131,8 @@ void infer(InferContext& context) {
       fail(ErrorKind::kRuntime, "the input has {} channels, but the weights are for {}", *(*x)[1].value(), *(*w)[0].value());
     }
     dims[1] = (*w)[1] * Dim(context.attributes.i("group"));
+    if (context.attributes.i("group") == 1) context.explain(0, 1, size_name(context, 1, 1));
+    else if (context.explaining) context.explain(0, 1, fmt::format("{}*{} (a group's channels times the groups)", term((*w)[1]), context.attributes.i("group")));
     for (std::size_t i = 2; i < w->size() && (*w)[i].value(); ++i) kernel.push_back(*(*w)[i].value());
     if (kernel.size() != rank) kernel.clear();
   }
@@ -126,6 +140,7 @@ void infer(InferContext& context) {
     const TransposeWindow window = read_transpose(context.attributes, rank, kernel);
     for (std::size_t a = 0; a < rank; ++a) {
       dims[a + 2] = output_dim_of(window, a, (*x)[a + 2]);
+      if (context.explaining) context.explain(0, a + 2, formula_of(window, a, (*x)[a + 2]));
       if (const auto size = dims[a + 2].value(); size && *size < 0) {
         fail(ErrorKind::kRuntime, "axis {} would give an output of size {}", a + 2, *size);
       }

@@ -3,6 +3,7 @@
 
 #include "lppool/base/checked.h"
 #include "lppool/ops/contents.h"
+#include "lppool/ops/explain.h"
 #include "lppool/ops/movement.h"
 #include "lppool/ops/op.h"
 
@@ -24,6 +25,17 @@ void infer_expand(InferContext& ctx) {
     if (dim.value().value_or(0) < 0) fail(ErrorKind::kRuntime, "shape {} has a negative size", to_string(*target));
   }
   std::vector<Dim> result = broadcast_shape(*shape, *target);
+  if (ctx.explaining) {
+    for (std::size_t axis = 0; axis < result.size(); ++axis) {
+      std::vector<NamedSize> sizes;
+      if (shape->size() + axis >= result.size()) sizes.push_back(named_size(ctx, 0, shape->size() + axis - result.size()));
+      if (target->size() + axis >= result.size()) {
+        const std::size_t k = target->size() + axis - result.size();
+        sizes.push_back({fmt::format("{}[{}]", ctx.attributes.node().inputs[1], k), (*target)[k]});
+      }
+      ctx.explain(0, axis, broadcast_formula(sizes));
+    }
+  }
   const std::vector<Dim>* elements = ctx.elements(0);
   const std::size_t rank = result.size();
   const auto count = rank == 1 ? result[0].value() : std::optional<std::int64_t>(1);
@@ -81,6 +93,7 @@ void infer_tile(InferContext& ctx) {
     const auto count = (*repeats)[k].value();
     if (count && *count < 0) fail(ErrorKind::kRuntime, "repeats has {}, expected 0 or more", *count);
     result.push_back((*shape)[k] * (*repeats)[k]);
+    if (ctx.explaining) ctx.explain(0, k, fmt::format("{}*{}", term((*shape)[k]), term((*repeats)[k])));
   }
   set_moved(ctx, std::move(result));
   const std::vector<Dim>* elements = ctx.elements(0);

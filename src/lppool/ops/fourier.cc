@@ -5,6 +5,7 @@
 #include "lppool/base/checked.h"
 #include "lppool/base/thread_pool.h"
 #include "lppool/kernels/fft.h"
+#include "lppool/ops/explain.h"
 #include "lppool/ops/numbers.h"
 #include "lppool/ops/op.h"
 #include "lppool/tensor/memory.h"
@@ -75,6 +76,7 @@ void infer_dft(InferContext& ctx) {
     if (onesided) expect_onesided_input(inverse, *components);
   }
   out.back() = inverse && onesided ? 1 : 2;
+  ctx.explain(0, out.size() - 1, inverse && onesided ? "1 (real numbers)" : "2 (real and imaginary parts)");
   std::int64_t axis = ctx.attributes.i("axis", -2);
   if (ctx.since_version() >= 20 && ctx.has_input(2)) {
     const Tensor* given = ctx.constant(2);
@@ -94,6 +96,9 @@ void infer_dft(InferContext& ctx) {
   }
   out[at] = onesided && !inverse ? floor_div(length, 2) + 1 : length;
   ctx.set_output(0, dtype, out);
+  if (!ctx.explaining) return;
+  if (onesided && !inverse) ctx.explain(0, at, fmt::format("floor({}/2) + 1", term(length)));
+  else if (inverse && onesided && !ctx.has_input(1)) ctx.explain(0, at, fmt::format("2*({} - 1)", term((*shape)[at])));
 }
 
 struct Layout {
@@ -224,9 +229,14 @@ void infer_stft(InferContext& ctx) {
       frame = ctx.shape(2) != nullptr && ctx.shape(2)->size() == 1 ? ctx.shape(2)->front() : Dim();
     }
     const auto* step = ctx.elements(1);
-    if (step != nullptr && step->size() == 1) out[1] = floor_div((*shape)[1] - frame, step->front()) + 1;
+    if (step != nullptr && step->size() == 1) {
+      out[1] = floor_div((*shape)[1] - frame, step->front()) + 1;
+      if (ctx.explaining) ctx.explain(0, 1, fmt::format("floor(({} - {})/{}) + 1", term((*shape)[1]), term(frame), term(step->front())));
+    }
     out[2] = ctx.attributes.i("onesided") != 0 ? floor_div(frame, 2) + 1 : frame;
+    if (ctx.explaining && ctx.attributes.i("onesided") != 0) ctx.explain(0, 2, fmt::format("floor({}/2) + 1", term(frame)));
   }
+  ctx.explain(0, 3, "2 (real and imaginary parts)");
   ctx.set_output(0, dtype, out);
 }
 

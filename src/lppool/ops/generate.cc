@@ -5,6 +5,7 @@
 
 #include "lppool/base/checked.h"
 #include "lppool/ops/contents.h"
+#include "lppool/ops/explain.h"
 #include "lppool/ops/movement.h"
 #include "lppool/ops/scalars.h"
 #include "lppool/ops/op.h"
@@ -92,7 +93,10 @@ void infer_range(InferContext& ctx) {
   const Tensor *start = ctx.constant(0), *limit = ctx.constant(1), *delta = ctx.constant(2);
   if (start != nullptr && limit != nullptr && delta != nullptr) {
     visit_range({*start, *limit, *delta}, stash_type(ctx.attributes),
-                [&](auto, auto, std::int64_t count) { ctx.set_output(0, start->dtype(), std::vector<Dim>{count}); });
+                [&](auto, auto, std::int64_t count) {
+                  ctx.set_output(0, start->dtype(), std::vector<Dim>{count});
+                  ctx.explain(0, 0, fmt::format("{} (steps from start to limit)", count));
+                });
     return;
   }
   const std::vector<Dim> *from = ctx.elements(0), *to = ctx.elements(1), *by = ctx.elements(2);
@@ -102,6 +106,10 @@ void infer_range(InferContext& ctx) {
   const Dim distance = *step > 0 ? (*to)[0] - (*from)[0] : (*from)[0] - (*to)[0];
   const Dim count = ceil_div(distance, Dim(std::abs(*step)));
   ctx.set_output(0, ctx.input(0).dtype, std::vector<Dim>{nonnegative(count) ? count : max(Dim(0), count)});
+  if (ctx.explaining) {
+    const std::string quotient = fmt::format("ceil(({} - {})/{})", term((*to)[0]), term((*from)[0]), *step);
+    ctx.explain(0, 0, nonnegative(count) ? quotient : fmt::format("max(0, {})", quotient));
+  }
 }
 
 void run_range(KernelContext& ctx) {
@@ -183,10 +191,11 @@ void infer_one_hot(InferContext& ctx) {
   const std::vector<Dim>* indices = ctx.shape(0);
   if (indices == nullptr) return ctx.set_output(0, dtype, std::nullopt);
   Dim depth;
+  const std::size_t axis = normalize_axis(ctx.attributes.i("axis"), indices->size() + 1);
+  ctx.explain(0, axis, fmt::format("{} (the depth)", ctx.attributes.node().inputs[1]));
   if (const Tensor* constant = ctx.constant(1)) depth = Dim(checked_depth(*constant));
   else if (const auto* elements = ctx.elements(1); elements != nullptr && elements->size() == 1) depth = (*elements)[0];
   std::vector<Dim> result = *indices;
-  const std::size_t axis = normalize_axis(ctx.attributes.i("axis"), indices->size() + 1);
   result.insert(result.begin() + static_cast<std::ptrdiff_t>(axis), depth);
   ctx.set_output(0, dtype, std::move(result));
 }

@@ -53,7 +53,7 @@ void infer(InferContext& ctx) {
   std::vector<Dim> y(x->size(), Dim(1));
   y[0] = (*x)[0];
   y[1] = (*x)[1];
-  for (std::size_t i = 2; i < y.size(); ++i) ctx.explain(0, i, "1");
+  for (std::size_t i = 2; i < y.size(); ++i) ctx.explain(0, i, "1 (the whole axis is one window)");
   ctx.set_output(0, dtype, std::move(y));
 }
 

@@ -23,6 +23,7 @@ void infer(InferContext& context) {
   std::vector<Dim> dims(shape->size(), Dim(1));
   dims[0] = (*shape)[0];
   dims[1] = (*shape)[1];
+  for (std::size_t i = 2; i < dims.size(); ++i) context.explain(0, i, "1 (the whole axis is one window)");
   context.set_output(0, dtype, std::move(dims));
 }
 

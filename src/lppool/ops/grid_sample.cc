@@ -317,6 +317,7 @@ void infer_affine(InferContext& ctx) {
     out = {size->front()};
     out->insert(out->end(), size->begin() + 2, size->end());
     out->push_back(static_cast<std::int64_t>(size->size()) - 2);
+    ctx.explain(0, out->size() - 1, size->size() == 4 ? "2 (coordinates)" : "3 (coordinates)");
     if (theta != nullptr && theta->size() == 3 && !(*out)[0].known()) (*out)[0] = (*theta)[0];
   }
   ctx.set_output(0, ctx.input(0).dtype, out);

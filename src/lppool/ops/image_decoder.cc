@@ -22,6 +22,7 @@ void check(CheckContext& ctx) {
 
 void infer(InferContext& ctx) {
   ctx.set_output(0, DataType::kUInt8, {{Dim(), Dim(), ctx.attributes.s("pixel_format") == "Grayscale" ? 1 : 3}});
+  ctx.explain(0, 2, ctx.attributes.s("pixel_format") == "Grayscale" ? "1 (pixel_format Grayscale)" : "3 (channels of pixel_format)");
 }
 
 // ITU-R 601 luma in 16-bit fixed point, rounded to nearest, as Pillow has it.

@@ -37,7 +37,11 @@ void infer_layer(InferContext& context) {
     rows = x.shape;
     std::fill(rows->begin() + static_cast<std::ptrdiff_t>(axis), rows->end(), Dim(1));
   }
-  for (const std::size_t i : {1, 2}) context.set_output(i, stash_dtype(context.attributes), rows);
+  for (const std::size_t i : {1, 2}) {
+    context.set_output(i, stash_dtype(context.attributes), rows);
+    if (!rows || !context.explaining) continue;
+    for (std::size_t k = normalize_axis(context.attributes.i("axis"), rows->size()); k < rows->size(); ++k) context.explain(i, k, "1 (normalised)");
+  }
 }
 
 void infer_rms(InferContext& context) {

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "lppool/base/thread_pool.h"
+#include "lppool/ops/explain.h"
 #include "lppool/ops/heads.h"
 #include "lppool/ops/numbers.h"
 #include "lppool/ops/op.h"
@@ -47,6 +48,11 @@ void infer(InferContext& ctx) {
   ctx.set_output(0, ctx.input(0).dtype, {{q.batch, q.length, q_heads * v.size}});
   const DataType state = ctx.has_input(3) ? ctx.input(3).dtype : ctx.input(0).dtype;
   ctx.set_output(1, state, {{q.batch, kv_heads, k.size, v.size}});
+  if (!ctx.explaining) return;
+  ctx.explain(0, 2, fmt::format("{}*{} (heads times their size)", term(q_heads), term(v.size)));
+  ctx.explain(1, 1, "attribute kv_num_heads");
+  if (k.known && k.packed) ctx.explain(1, 2, fmt::format("{}/{}", term((*ctx.shape(1))[2]), term(k.heads)));
+  if (v.known && v.packed) ctx.explain(1, 3, fmt::format("{}/{}", term((*ctx.shape(2))[2]), term(v.heads)));
 }
 
 // One key-value head of one batch: its state is d_k x d_v, its inputs are rows of `step` numbers.

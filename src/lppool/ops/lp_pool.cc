@@ -106,47 +106,12 @@ void check(CheckContext& ctx) {
 
 // ---- infer
 
-// What is worth saying about an axis of n elements that is not wrong.
-void remark_on_axis(InferContext& ctx, const LpWindow& window, std::size_t axis_index, std::int64_t n) {
-  const LpWindow::Axis& axis = window.axes[axis_index];
-  const AxisPlan plan = plan_axis(window, axis_index, n);
-  const std::size_t d = axis_index + 2;
-  if (plan.last_window_in_padding) {
-    if (!window.drops_last_window) {
-      ctx.warn("LP017",
-               fmt::format("axis {} has size {} in LpPool 18, where the last window starts in the end padding; "
-                           "LpPool 22 and some runtimes leave it out and give {}",
-                           d, plan.out, plan.out - 1));
-    } else {
-      ctx.warn("LP019", fmt::format("the last window of axis {} lies wholly in padding and gives 0", d));
-    }
-  }
-  const bool fits = axis.extent <= n + plan.pad_begin + plan.pad_end;
-  if (!window.same() && !window.ceil_mode && !fits && axis.stride > 1) {
-    ctx.warn("LP018",
-             fmt::format("the window of {} is larger than the padded input of {} along axis {}: the size is {} by "
-                         "the formula, while runtimes that divide toward zero give {}",
-                         axis.extent, n + plan.pad_begin + plan.pad_end, d, plan.out, plan.out + 1));
-  } else if (plan.out == 0) {
-    ctx.warn("LP016",
-             fmt::format("the output is empty: axis {} has size 0 = {}", d, output_formula(window, axis_index, n)));
-  }
-  if (plan.out == 0 || n == 0) return;
-  const bool ends_in_padding = !plan.last_window_in_padding && (plan.out - 1) * axis.stride - plan.pad_begin >= n;
-  if (axis.extent <= plan.pad_begin || ends_in_padding) {
-    ctx.warn("LP019", fmt::format("windows of {} lie wholly in the padding {} and {} of axis {} and give 0",
-                                  axis.extent, plan.pad_begin, plan.pad_end, d));
-  }
-  const std::int64_t end = (plan.out - 1) * axis.stride + axis.extent - plan.pad_begin;  // of the last window
-  if (axis.stride > axis.extent && plan.out > 1) {
-    ctx.note("LP020",
-             fmt::format("axis {} is not read whole: stride {} steps over elements that the window of {} leaves out", d,
-                         axis.stride, axis.extent));
-  } else if (end < n) {
-    ctx.note("LP020",
-             fmt::format("axis {} is not read whole: the last {} of its {} elements are in no window", d, n - end, n));
-  }
-}
+constexpr WindowRemarks kRemarks = {.empty = "LP016",
+                                    .kept_last = "LP017",
+                                    .does_not_fit = "LP018",
+                                    .in_padding = "LP019",
+                                    .unread = "LP020",
+                                    .of_padding = "give 0"};
 
 void infer(InferContext& ctx) {
   const DataType dtype = ctx.input(0).dtype;
@@ -163,8 +128,8 @@ void infer(InferContext& ctx) {
   for (std::size_t i = 0; i < window.axes.size(); ++i) {
     const Dim& n = (*x)[i + 2];
     y.push_back(output_dim(window, i, n));
-    if (n.value()) remark_on_axis(ctx, window, i, *n.value());
-    if (n.known()) ctx.explain(0, i + 2, output_formula(window, i, n));
+    if (n.value()) remark_on_axis(ctx, window, i, *n.value(), kRemarks);
+    if (n.known() && ctx.explaining) ctx.explain(0, i + 2, output_formula(window, i, n));
   }
   ctx.set_output(0, dtype, std::move(y));
 }

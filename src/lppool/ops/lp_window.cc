@@ -261,4 +261,48 @@ std::string output_formula(const LpWindow& window, std::size_t axis_index, const
   return fmt::format("{}, less 1 where the last window would start at or after {} + {}", formula, size, axis.pad_begin);
 }
 
+void remark_on_axis(InferContext& ctx, const LpWindow& window, std::size_t axis_index, std::int64_t n,
+                    const WindowRemarks& codes) {
+  const LpWindow::Axis& axis = window.axes[axis_index];
+  const AxisPlan plan = plan_axis(window, axis_index, n);
+  const std::size_t d = axis_index + 2;
+  const std::string_view op = ctx.attributes.schema().name;
+  if (plan.last_window_in_padding) {
+    if (!window.drops_last_window) {
+      ctx.warn(codes.kept_last,
+               fmt::format("axis {} has size {} in {} {}, where the last window starts in the end padding; "
+                           "{} 22 and some runtimes leave it out and give {}",
+                           d, plan.out, op, ctx.since_version(), op, plan.out - 1));
+    } else {
+      ctx.warn(codes.in_padding, fmt::format("the last window of axis {} lies wholly in the padding: such windows {}", d, codes.of_padding));
+    }
+  }
+  const bool fits = axis.extent <= n + plan.pad_begin + plan.pad_end;
+  if (!window.same() && !window.ceil_mode && !fits && axis.stride > 1) {
+    ctx.warn(codes.does_not_fit,
+             fmt::format("the window of {} is larger than the padded input of {} along axis {}: the size is {} by "
+                         "the formula, while runtimes that divide toward zero give {}",
+                         axis.extent, n + plan.pad_begin + plan.pad_end, d, plan.out, plan.out + 1));
+  } else if (plan.out == 0) {
+    ctx.warn(codes.empty,
+             fmt::format("the output is empty: axis {} has size 0 = {}", d, output_formula(window, axis_index, n)));
+  }
+  if (plan.out == 0 || n == 0) return;
+  const bool ends_in_padding = !plan.last_window_in_padding && (plan.out - 1) * axis.stride - plan.pad_begin >= n;
+  if (axis.extent <= plan.pad_begin || ends_in_padding) {
+    ctx.warn(codes.in_padding, fmt::format("windows of {} lie wholly in the padding {} and {} of axis {} and {}",
+                                            axis.extent, plan.pad_begin, plan.pad_end, d, codes.of_padding));
+  }
+  if (codes.unread[0] == '\0') return;
+  const std::int64_t end = (plan.out - 1) * axis.stride + axis.extent - plan.pad_begin;  // of the last window
+  if (axis.stride > axis.extent && plan.out > 1) {
+    ctx.note(codes.unread,
+             fmt::format("axis {} is not read whole: stride {} steps over elements that the window of {} leaves out", d,
+                         axis.stride, axis.extent));
+  } else if (end < n) {
+    ctx.note(codes.unread,
+             fmt::format("axis {} is not read whole: the last {} of its {} elements are in no window", d, n - end, n));
+  }
+}
+
 }  // namespace lppool

@@ -64,4 +64,18 @@ Dim output_dim(const LpWindow& window, std::size_t axis, const Dim& n);
 // The rule with its numbers filled in: "floor((224 + 2 - 3)/2) + 1".
 std::string output_formula(const LpWindow& window, std::size_t axis, const Dim& n);
 
+// The codes under which an operator's axes are remarked on, and what a window in the padding comes to.
+struct WindowRemarks {
+  const char* empty;         // the output has size 0
+  const char* kept_last;     // ceil_mode keeps a last window in the end padding, which version 22 drops
+  const char* does_not_fit;  // runtimes that divide toward zero give one more
+  const char* in_padding;    // windows wholly in the padding
+  const char* unread;        // a part of the input is in no window; "": not worth a word
+  const char* of_padding;    // "give 0"
+};
+
+// Warnings and notes on an axis of n elements that is not wrong.
+void remark_on_axis(InferContext& ctx, const LpWindow& window, std::size_t axis_index, std::int64_t n,
+                    const WindowRemarks& codes);
+
 }  // namespace lppool

@@ -1,5 +1,7 @@
 #include "lppool/ops/matmul_common.h"
 
+#include "lppool/ops/explain.h"
+
 #include <algorithm>
 
 namespace lppool {
@@ -39,6 +41,14 @@ void infer_matmul(InferContext& context, std::size_t a_input, std::size_t b_inpu
   for (std::size_t i = 0; i < stack; ++i) {
     const std::size_t from_a = stack - (a.size() - 2), from_b = stack - (b.size() - 2);
     dims.push_back(broadcast(i < from_a ? Dim(1) : a[i - from_a], i < from_b ? Dim(1) : b[i - from_b]));
+  }
+  if (context.explaining) {
+    for (std::size_t i = 0; i < stack; ++i) {
+      std::vector<NamedSize> sizes;
+      if (a.size() + i >= stack + 2) sizes.push_back(named_size(context, a_input, a.size() + i - stack - 2));
+      if (b.size() + i >= stack + 2) sizes.push_back(named_size(context, b_input, b.size() + i - stack - 2));
+      context.explain(0, i, broadcast_formula(sizes));
+    }
   }
   if (!a_is_vector) dims.push_back(a[a.size() - 2]);
   if (!b_is_vector) dims.push_back(b.back());

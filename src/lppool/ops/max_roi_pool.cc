@@ -42,6 +42,7 @@ void infer(InferContext& context) {
   }
   context.set_output(0, dtype, std::vector<Dim>{rois != nullptr ? (*rois)[0] : Dim(), x != nullptr ? (*x)[1] : Dim(),
                                                 Dim(pooled[0]), Dim(pooled[1])});
+  for (const std::size_t i : {0, 1}) context.explain(0, i + 2, i == 0 ? "attribute pooled_shape[0]" : "attribute pooled_shape[1]");
 }
 
 // First and last position of a region along an axis, rounded; far outside it does not matter where exactly.

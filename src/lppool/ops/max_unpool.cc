@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "lppool/base/checked.h"
+#include "lppool/ops/explain.h"
 #include "lppool/ops/numbers.h"
 #include "lppool/ops/window.h"
 
@@ -36,7 +37,12 @@ void infer(InferContext& context) {
   } else {
     dims[0] = (*x)[0];
     dims[1] = (*x)[1];
-    for (std::size_t a = 0; a < window.axes.size(); ++a) dims[a + 2] = unpooled(window.axes[a], (*x)[a + 2]);
+    for (std::size_t a = 0; a < window.axes.size(); ++a) {
+      const LpWindow::Axis& axis = window.axes[a];
+      const Dim& size = (*x)[a + 2];
+      dims[a + 2] = unpooled(axis, size);
+      if (context.explaining) context.explain(0, a + 2, fmt::format("{}*({} - 1) + {} - {} - {}", axis.stride, term(size), axis.kernel, axis.pad_begin, axis.pad_end));
+    }
   }
   context.set_output(0, dtype, std::move(dims));
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "lppool/ops/contents.h"
+#include "lppool/ops/explain.h"
 #include "lppool/ops/indexing.h"
 #include "lppool/ops/movement.h"
 #include "lppool/ops/numbers.h"
@@ -27,8 +28,12 @@ void infer_array_feature_extractor(InferContext& ctx) {
   const std::vector<Dim>*x = ctx.shape(0), *y = ctx.shape(1);
   if (x == nullptr) return set_moved(ctx, std::nullopt);
   std::vector<Dim> result = *x;
-  if (x->size() == 1) result.insert(result.begin(), Dim(1));
+  if (x->size() == 1) {
+    result.insert(result.begin(), Dim(1));
+    ctx.explain(0, 0, "1 (a list of features is one row)");
+  }
   if (!result.empty()) result.back() = y ? product(*y) : Dim();
+  if (!result.empty() && y && ctx.explaining) ctx.explain(0, result.size() - 1, fmt::format("{} (places asked for)", terms(*y)));
   set_moved(ctx, std::move(result));
 }
 
@@ -204,6 +209,10 @@ void infer_feature_vectorizer(InferContext& ctx) {
   for (const std::int64_t width : widths(ctx.attributes, ctx.input_count())) total = total + Dim(width);
   const std::vector<Dim>* shape = ctx.shape(0);
   ctx.set_output(0, DataType::kFloat32, std::vector<Dim>{shape && !shape->empty() ? (*shape)[0] : Dim(), total});
+  if (ctx.explaining) {
+    const auto list = widths(ctx.attributes, ctx.input_count());
+    ctx.explain(0, 1, terms(std::vector<Dim>(list.begin(), list.end()), " + "));
+  }
 }
 
 // Rows side by side, each input cut or filled up with zeros to its width. A list is a column.

@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "lppool/ops/contents.h"
+#include "lppool/ops/explain.h"
 #include "lppool/ops/indexing.h"
 #include "lppool/ops/movement.h"
 #include "lppool/ops/op.h"
@@ -194,6 +195,7 @@ void infer_one_hot_encoder(InferContext& ctx) {
   if (shape != nullptr) {
     result = *shape;
     result->emplace_back(category_count(ctx.attributes));
+    if (ctx.explaining) ctx.explain(0, shape->size(), fmt::format("{} (categories)", result->back().to_string()));
   }
   ctx.set_output(0, DataType::kFloat32, std::move(result));
 }

@@ -50,6 +50,7 @@ void infer_linear_regressor(InferContext& ctx) {
   if (shape != nullptr && shape->size() == 2) rows = (*shape)[0];
   if (shape != nullptr && shape->size() == 1) rows = Dim(1);
   ctx.set_output(0, DataType::kFloat32, std::vector<Dim>{rows, Dim(ctx.attributes.i("targets"))});
+  ctx.explain(0, 1, "attribute targets");
 }
 
 void run_linear_regressor(KernelContext& ctx) {

@@ -26,6 +26,7 @@ void infer_classifier(InferContext& ctx, const Tensor& labels) {
   if (shape != nullptr && shape->size() == 1) rows = Dim(1);
   ctx.set_output(0, labels.dtype(), std::vector<Dim>{rows});
   ctx.set_output(1, DataType::kFloat32, std::vector<Dim>{rows, Dim(labels.size())});
+  if (ctx.explaining) ctx.explain(1, 1, fmt::format("{} (classes)", labels.size()));
 }
 
 void finish_classifier(KernelContext& ctx, const Tensor& labels, std::vector<double> scores, std::int64_t rows) {

@@ -207,6 +207,7 @@ Forest read_forest(const AttributeView& attributes) {
 void infer_tree_ensemble(InferContext& ctx) {
   const std::vector<Dim>* shape = ctx.shape(0);
   set_moved(ctx, std::vector<Dim>{shape && shape->size() == 2 ? (*shape)[0] : Dim(), Dim(static_cast<std::int64_t>(target_count(ctx.attributes)))});
+  if (ctx.explaining) ctx.explain(0, 1, fmt::format("{} (targets)", target_count(ctx.attributes)));
 }
 
 void run_tree_ensemble(KernelContext& ctx) {
@@ -342,6 +343,7 @@ void infer_tree_ensemble_regressor(InferContext& ctx) {
   const std::vector<Dim>* shape = ctx.shape(0);
   ctx.set_output(0, DataType::kFloat32,
                  std::vector<Dim>{shape && shape->size() == 2 ? (*shape)[0] : Dim(), Dim(static_cast<std::int64_t>(target_count(ctx.attributes)))});
+  if (ctx.explaining) ctx.explain(0, 1, fmt::format("{} (targets)", target_count(ctx.attributes)));
 }
 
 void run_tree_ensemble_regressor(KernelContext& ctx) {

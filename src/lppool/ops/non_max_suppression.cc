@@ -31,6 +31,7 @@ void infer(InferContext& ctx) {
     }
   }
   ctx.set_output(0, DataType::kInt64, {{Dim(), 3}});
+  ctx.explain(0, 1, "3 (batch, class and box)");
 }
 
 // Corners in order, and the area.

@@ -179,7 +179,7 @@ void InferContext::note(std::string code, std::string message) {
 }
 
 void InferContext::explain(std::size_t i, std::size_t axis, std::string formula) {
-  formulas.push_back({i, axis, std::move(formula)});
+  if (explaining) formulas.push_back({i, axis, std::move(formula)});
 }
 
 const Tensor& KernelContext::input(std::size_t i) const {

@@ -105,8 +105,11 @@ class InferContext {
   void set_elements(std::size_t i, std::vector<Dim> values);  // contents of an integer output of rank 0 or 1
   void warn(std::string code, std::string message);
   void note(std::string code, std::string message);
-  // A formula for `--explain`: how output i's dimension `axis` came about, e.g. "floor((H + 2 - 3)/2) + 1".
+  // A formula for `--explain`: how output i's dimension `axis` came about, e.g. "floor((H + 2 - 3)/2) + 1" or "x.shape[1]".
+  // It states what the rule used and nothing else; a later one for the same axis takes the place of an earlier one.
+  // ops/explain.h has the common forms. Rules that build long texts ask `explaining` first: false, and nobody listens.
   void explain(std::size_t i, std::size_t axis, std::string formula);
+  bool explaining = false;
   // Types of the outputs of a subgraph attribute when its inputs have these types.
   virtual std::vector<ValueType> infer_subgraph(const Graph& graph, const std::vector<ValueType>& inputs) = 0;
 

@@ -1,5 +1,6 @@
 // Optional, OptionalHasElement and OptionalGetElement. A value that is absent is an empty Value; one with contents is its
 // contents.
+#include "lppool/ops/explain.h"
 #include "lppool/ops/op.h"
 
 namespace lppool {
@@ -34,6 +35,7 @@ void infer_get_element(InferContext& ctx) {
   const ValueType& type = ctx.input(0);
   if (type.kind != Type::Kind::kOptional) ctx.set_output(0, type);
   else if (type.element) ctx.set_output(0, *type.element);
+  if (type.kind == Type::Kind::kOptional) explain_each(ctx, 0, "of the optional's contents");
 }
 
 void run_get_element(KernelContext& ctx) {

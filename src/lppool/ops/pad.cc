@@ -4,6 +4,7 @@
 
 #include "lppool/base/checked.h"
 #include "lppool/ops/contents.h"
+#include "lppool/ops/explain.h"
 #include "lppool/ops/movement.h"
 #include "lppool/ops/op.h"
 
@@ -87,6 +88,10 @@ void infer_pad(InferContext& ctx) {
   std::vector<Dim> result;
   for (std::size_t k = 0; k < shape->size(); ++k) {
     result.push_back((*shape)[k] + around[k].first + around[k].second);
+    if (ctx.explaining) {
+      const bool padded = !around[k].first.is(0) || !around[k].second.is(0);
+      ctx.explain(0, k, padded ? terms(std::vector<Dim>{(*shape)[k], around[k].first, around[k].second}, " + ") : size_name(ctx, 0, k));
+    }
     if (result[k].value().value_or(0) < 0) {
       fail(ErrorKind::kRuntime, "axis {} of size {} padded by {} and {} has a negative size", k, (*shape)[k].to_string(),
            around[k].first.to_string(), around[k].second.to_string());

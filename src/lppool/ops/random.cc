@@ -76,6 +76,7 @@ Shape shape_attribute(const AttributeView& attributes) {
 void infer_random(InferContext& ctx) {
   const Shape shape = shape_attribute(ctx.attributes);
   ctx.set_output(0, float_type(ctx.attributes, DataType::kFloat32), std::vector<Dim>(shape.begin(), shape.end()));
+  for (std::size_t k = 0; k < shape.rank() && ctx.explaining; ++k) ctx.explain(0, k, fmt::format("attribute shape[{}]", k));
 }
 
 void infer_random_like(InferContext& ctx) {
@@ -170,6 +171,7 @@ void infer_multinomial(InferContext& ctx) {
   if (shape != nullptr && shape->size() != 2) fail(ErrorKind::kRuntime, "input has shape {}, expected rank 2", to_string(*shape));
   ctx.set_output(0, sample_type(ctx.attributes),
                  std::vector<Dim>{shape ? (*shape)[0] : Dim(), Dim(sample_size(ctx.attributes))});
+  ctx.explain(0, 1, "attribute sample_size");
 }
 
 // Inverts the distribution function of each row: weights are e^(x - the row's maximum).

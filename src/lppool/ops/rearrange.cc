@@ -4,6 +4,7 @@
 
 #include "lppool/base/checked.h"
 #include "lppool/ops/contents.h"
+#include "lppool/ops/explain.h"
 #include "lppool/ops/indexing.h"
 #include "lppool/ops/movement.h"
 #include "lppool/ops/op.h"
@@ -122,6 +123,9 @@ void infer_depth_to_space(InferContext& ctx) {
   depth_first(ctx.attributes);
   const auto in = four_dims(ctx);
   set_moved(ctx, std::vector<Dim>{in[0], divided(in[1], block * block, "the depth"), in[2] * Dim(block), in[3] * Dim(block)});
+  if (!ctx.explaining) return;
+  ctx.explain(0, 1, fmt::format("{}/({}*{})", term(in[1]), block, block));
+  for (const std::size_t k : {2, 3}) ctx.explain(0, k, fmt::format("{}*{}", term(in[k]), block));
 }
 
 void run_depth_to_space(KernelContext& ctx) {
@@ -145,6 +149,9 @@ void infer_space_to_depth(InferContext& ctx) {
   const auto in = four_dims(ctx);
   set_moved(ctx, std::vector<Dim>{in[0], in[1] * Dim(block * block), divided(in[2], block, "the height"),
                                   divided(in[3], block, "the width")});
+  if (!ctx.explaining) return;
+  ctx.explain(0, 1, fmt::format("{}*{}*{}", term(in[1]), block, block));
+  for (const std::size_t k : {2, 3}) ctx.explain(0, k, fmt::format("{}/{}", term(in[k]), block));
 }
 
 void run_space_to_depth(KernelContext& ctx) {

@@ -306,8 +306,10 @@ void infer_reduce(InferContext& ctx) {
   for (std::size_t axis = 0; axis < shape->size(); ++axis) {
     if (!reduces[axis])
       out.push_back((*shape)[axis]);
-    else if (keepdims)
+    else if (keepdims) {
+      ctx.explain(0, out.size(), "1 (reduced)");
       out.emplace_back(1);
+    }
   }
   ctx.set_output(0, dtype, std::move(out));
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "lppool/ops/contents.h"
+#include "lppool/ops/explain.h"
 #include "lppool/ops/movement.h"
 #include "lppool/ops/op.h"
 
@@ -36,13 +37,19 @@ bool zero_is_zero(const AttributeView& attributes) {
 
 [[noreturn]] void bad_size(std::int64_t size) { fail(ErrorKind::kRuntime, "new shape has a size of {}, expected -1 or more", size); }
 
+void check_list(std::size_t rank) {
+  if (rank != 1) fail(ErrorKind::kRuntime, "input 'shape' has rank {}, expected 1: a list of sizes", rank);
+}
+
 // The new shape as far as it can be known. A size to be found out - one -1, or one element nobody knows - is what the
 // known ones leave over; sizes taken over from the input (0) cancel out on both sides, even unknown ones.
-std::vector<Dim> reshaped(const std::vector<Dim>* data, const std::vector<Dim>& target, bool allow_zero) {
+std::vector<Dim> reshaped(InferContext& ctx, const std::vector<Dim>& target, bool allow_zero) {
+  const std::vector<Dim>* data = ctx.shape(0);
   std::vector<Dim> result(target.size());
   std::vector<bool> taken_over(data == nullptr ? 0 : data->size(), false);
   std::size_t holes = 0, asked = 0, hole = 0;
   bool countable = data != nullptr;
+  std::vector<Dim> whole, parts_of;  // the factors of `total` and `divisor`
   Dim divisor(1);
   for (std::size_t k = 0; k < target.size(); ++k) {
     const auto size = target[k].value();
@@ -61,16 +68,21 @@ std::vector<Dim> reshaped(const std::vector<Dim>* data, const std::vector<Dim>& 
       } else {
         result[k] = (*data)[k];
         taken_over[k] = true;
+        if (ctx.explaining) ctx.explain(0, k, size_name(ctx, 0, k) + ", which the 0 takes over");
       }
     } else {
       result[k] = target[k];
       divisor = divisor * target[k];
+      parts_of.push_back(target[k]);
+      if (ctx.since_version() < 5) ctx.explain(0, k, fmt::format("attribute shape[{}]", k));
     }
   }
   if (!countable) return result;
   Dim total(1);
   for (std::size_t k = 0; k < data->size(); ++k) {
-    if (!taken_over[k]) total = total * (*data)[k];
+    if (taken_over[k]) continue;
+    total = total * (*data)[k];
+    whole.push_back((*data)[k]);
   }
   const auto count = total.value(), parts = divisor.value();
   if (holes == 0) {
@@ -87,6 +99,11 @@ std::vector<Dim> reshaped(const std::vector<Dim>* data, const std::vector<Dim>& 
            to_string(target), *count, *parts);
     }
     result[hole] = floor_div(total, divisor);
+    if (result[hole].known() && ctx.explaining) {
+      const auto group = [](const std::vector<Dim>& factors) { return factors.size() > 1 ? "(" + terms(factors) + ")" : terms(factors); };
+      const std::string formula = parts_of.empty() ? terms(whole) : group(whole) + "/" + group(parts_of);
+      ctx.explain(0, hole, formula + (asked == 1 ? ", for the -1" : ", what the other sizes leave"));
+    }
   }
   return result;
 }
@@ -97,14 +114,16 @@ void infer_reshape(InferContext& ctx) {
     const auto sizes = ctx.attributes.ints("shape");
     target.emplace(sizes.begin(), sizes.end());
   } else {
+    if (const std::vector<Dim>* shape = ctx.shape(1)) check_list(shape->size());
     target = elements_or_unknown(ctx, 1);
   }
   if (!target) return set_moved(ctx, std::nullopt);
-  set_reshaped(ctx, reshaped(ctx.shape(0), *target, zero_is_zero(ctx.attributes)));
+  set_reshaped(ctx, reshaped(ctx, *target, zero_is_zero(ctx.attributes)));
 }
 
 void run_reshape(KernelContext& ctx) {
   const Tensor& data = ctx.input(0);
+  if (ctx.since_version() >= 5) check_list(ctx.input(1).rank());
   std::vector<std::int64_t> sizes =
       ctx.since_version() < 5 ? ctx.attributes.ints("shape") : int_values(ctx.input(1), "the new shape");
   const Shape asked(sizes);
@@ -159,6 +178,13 @@ void infer_flatten(InferContext& ctx) {
   const std::size_t axis = flatten_axis(ctx.attributes, shape->size());
   const std::span<const Dim> dims(*shape);
   set_moved(ctx, std::vector<Dim>{product(dims.first(axis)), product(dims.subspan(axis))});
+  if (!ctx.explaining) return;
+  const auto formula = [&](std::size_t from, std::size_t to) {
+    if (from == to) return std::string("1 (no axis is left for it)");
+    return to - from == 1 ? size_name(ctx, 0, from) : terms(dims.subspan(from, to - from));
+  };
+  ctx.explain(0, 0, formula(0, axis));
+  ctx.explain(0, 1, formula(axis, dims.size()));
 }
 
 void run_flatten(KernelContext& ctx) {
@@ -268,6 +294,8 @@ void infer_unsqueeze(InferContext& ctx) {
     return set_moved(ctx, count ? std::optional(unknown_dims(shape->size() + *count)) : std::nullopt);
   }
   set_reshaped(ctx, unsqueezed(std::span<const Dim>(*shape), *axes, ctx.since_version()));
+  if (!ctx.explaining) return;
+  for (const std::size_t axis : normalize_axes(*axes, shape->size() + axes->size())) ctx.explain(0, axis, "1 (inserted by axes)");
 }
 
 void run_unsqueeze(KernelContext& ctx) {

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "lppool/base/checked.h"
+#include "lppool/ops/explain.h"
 #include "lppool/ops/numbers.h"
 #include "lppool/ops/op.h"
 #include "lppool/ops/resample.h"
@@ -219,18 +220,19 @@ Dim scaled_dim(const Dim& dim, float scale) {
   return Dim();
 }
 
-void infer_scales(const InferContext& ctx, const std::vector<float>& scales, const std::vector<std::size_t>& axes,
+void infer_scales(InferContext& ctx, const std::vector<float>& scales, const std::vector<std::size_t>& axes,
                   std::vector<Dim>& out) {
   expect_count("scales", scales.size(), axes.size());
   // With a region of interest, text and published shape rule differ (see run): nothing is said.
   const bool cropped = ctx.attributes.s("coordinate_transformation_mode", "") == "tf_crop_and_resize";
   for (std::size_t i = 0; i < axes.size(); ++i) {
     expect_scale(scales[i], is_upsample(ctx.attributes));
+    if (ctx.explaining && !cropped) ctx.explain(0, axes[i], fmt::format("floor({}*{})", term(out[axes[i]]), scales[i]));
     out[axes[i]] = cropped ? Dim() : scaled_dim(out[axes[i]], scales[i]);
   }
 }
 
-void infer_sizes(const InferContext& ctx, const std::vector<Dim>* sizes, const std::vector<std::size_t>& axes,
+void infer_sizes(InferContext& ctx, const std::vector<Dim>* sizes, const std::vector<std::size_t>& axes,
                  std::vector<Dim>& out) {
   if (sizes == nullptr) {
     for (const std::size_t axis : axes) out[axis] = Dim();
@@ -249,7 +251,12 @@ void infer_sizes(const InferContext& ctx, const std::vector<Dim>* sizes, const s
   }
   const bool known = numbers.size() == axes.size() && lengths.size() == axes.size();
   const Ratio ratio = known ? deciding_ratio(numbers, lengths, policy == "not_larger") : Ratio{};
-  for (std::size_t i = 0; i < axes.size(); ++i) out[axes[i]] = known ? Dim(rounded_length(lengths[i], ratio)) : Dim();
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    out[axes[i]] = known ? Dim(rounded_length(lengths[i], ratio)) : Dim();
+    if (known && ctx.explaining) {
+      ctx.explain(0, axes[i], fmt::format("{} scaled as all axes by what makes the sizes {} ({})", lengths[i], fmt::join(numbers, ", "), policy));
+    }
+  }
 }
 
 void infer(InferContext& ctx) {

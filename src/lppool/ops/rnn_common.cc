@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "lppool/base/thread_pool.h"
+#include "lppool/ops/explain.h"
 #include "lppool/ops/numbers.h"
 
 namespace lppool::rnn {
@@ -186,6 +187,7 @@ void infer(InferContext& ctx, std::int64_t gates) {
   const auto* w = expect_rank(1, "input W", 3);
   const auto* r = expect_rank(2, "input R", 3);
   Dim time, batch, hidden;
+  std::string hidden_formula;
   if (x != nullptr) {
     time = (*x)[batch_first ? 1 : 0];
     batch = (*x)[batch_first ? 0 : 1];
@@ -197,8 +199,10 @@ void infer(InferContext& ctx, std::int64_t gates) {
       fail(ErrorKind::kRuntime, "attribute 'hidden_size' is {}, input R has {}", given, *hidden.value());
     }
     hidden = given;
+    hidden_formula = "attribute hidden_size";
   } else if (!hidden.known() && w != nullptr && (*w)[1].value() && *(*w)[1].value() % gates == 0) {
     hidden = *(*w)[1].value() / gates;
+    hidden_formula = fmt::format("{}/{} (rows of W for each gate)", *(*w)[1].value(), gates);
   }
   const std::vector<Dim> state =
       batch_first ? std::vector<Dim>{batch, directions, hidden} : std::vector<Dim>{directions, batch, hidden};
@@ -207,6 +211,12 @@ void infer(InferContext& ctx, std::int64_t gates) {
                              : std::vector<Dim>{time, directions, batch, hidden});
   ctx.set_output(1, dtype, state);
   ctx.set_output(2, dtype, state);
+  if (!ctx.explaining) return;
+  for (std::size_t i = 0; i < 3; ++i) {
+    ctx.explain(i, (batch_first ? 1 : 0) + (i == 0 ? 1 : 0),
+                fmt::format("{} (direction {})", directions.to_string(), ctx.attributes.s("direction", "forward")));
+    if (!hidden_formula.empty()) ctx.explain(i, i == 0 ? 3 : 2, hidden_formula);
+  }
 }
 
 namespace {

@@ -62,6 +62,8 @@ void infer(InferContext& context) {
   context.set_output(0, context.input(0).dtype,
                      std::vector<Dim>{count, x != nullptr ? (*x)[1] : Dim(), Dim(context.attributes.i("output_height")),
                                       Dim(context.attributes.i("output_width"))});
+  context.explain(0, 2, "attribute output_height");
+  context.explain(0, 3, "attribute output_width");
 }
 
 // A sampling position along one axis: two neighbours and their weights.

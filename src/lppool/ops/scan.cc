@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "lppool/ops/contents.h"
+#include "lppool/ops/explain.h"
 #include "lppool/ops/op.h"
 #include "lppool/ops/stack.h"
 #include "lppool/ops/value_types.h"
@@ -127,6 +128,7 @@ void infer_scan(InferContext& ctx) {
     }
     if (layout.batched) insert_axis(results[i], 0, batch);
     ctx.set_output(i, std::move(results[i]));
+    explain_each(ctx, i, i < layout.states ? "the same before and after each step" : "as the body gives it, stacked by step");
   }
 }
 

@@ -19,6 +19,10 @@ constexpr OpVersion kNonZeroVersions[] = {
 void infer_non_zero(InferContext& ctx) {
   const std::vector<Dim>* shape = ctx.shape(0);
   ctx.set_output(0, DataType::kInt64, std::vector<Dim>{shape ? Dim(std::ssize(*shape)) : Dim(), Dim()});
+  if (shape != nullptr && ctx.explaining) {
+    ctx.explain(0, 0, fmt::format("{} (the rank of {})", shape->size(), ctx.attributes.node().inputs[0]));
+  }
+  ctx.explain(0, 1, "? (as many as elements are not 0)");
 }
 
 // Positions of the elements that differ from zero; of strings, those that are not empty.

@@ -4,6 +4,7 @@
 
 #include "lppool/base/checked.h"
 #include "lppool/ops/contents.h"
+#include "lppool/ops/explain.h"
 #include "lppool/ops/movement.h"
 #include "lppool/ops/op.h"
 #include "lppool/ops/value_types.h"
@@ -72,7 +73,10 @@ constexpr OpVersion kSequenceEraseVersions[] = {
     {11, "input_sequence:S position?:I", "output_sequence:S", "", "S=seq(all15); I=int32|int64"}};
 constexpr OpVersion kSequenceLengthVersions[] = {{11, "input_sequence:S", "length:I", "", "S=seq(all15); I=int64"}};
 
-void infer_sequence_at(InferContext& ctx) { ctx.set_output(0, element_type(ctx, 0)); }
+void infer_sequence_at(InferContext& ctx) {
+  ctx.set_output(0, element_type(ctx, 0));
+  explain_each(ctx, 0, "of all elements of the sequence");
+}
 
 void run_sequence_at(KernelContext& ctx) {
   const Sequence& sequence = sequence_input(ctx, 0);
@@ -217,6 +221,7 @@ void infer_concat_from_sequence(InferContext& ctx) {
     else (*type.shape)[axis] = Dim();
   }
   ctx.set_output(0, std::move(type));
+  explain_each(ctx, 0, "of all elements of the sequence");
 }
 
 void run_concat_from_sequence(KernelContext& ctx) {

@@ -36,6 +36,12 @@ void infer_shape(InferContext& ctx) {
   }
   const auto [begin, end] = range(ctx.attributes, shape->size());
   ctx.set_output(0, DataType::kInt64, std::vector<Dim>{static_cast<std::int64_t>(end - begin)});
+  const auto length = static_cast<std::int64_t>(end - begin), rank = static_cast<std::int64_t>(shape->size());
+  if (ctx.explaining) {
+    const std::string& x = ctx.attributes.node().inputs[0];
+    ctx.explain(0, 0, length == rank ? fmt::format("{} (the rank of {})", rank, x)
+                                     : fmt::format("{} - {} (axes {} to {} of {})", end, begin, begin, end, x));
+  }
   set_contents(ctx, {shape->begin() + static_cast<std::ptrdiff_t>(begin), shape->begin() + static_cast<std::ptrdiff_t>(end)});
 }
 

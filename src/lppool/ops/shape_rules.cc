@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "lppool/base/error.h"
+#include "lppool/ops/explain.h"
 
 namespace lppool {
 
@@ -26,7 +27,22 @@ Dim broadcast_dim(const Dim& a, const Dim& b) {
   return same(a, b) ? a : Dim();
 }
 
-std::optional<std::vector<Dim>> broadcast_inputs(const InferContext& ctx, std::size_t first) {
+namespace {
+
+void explain_broadcast(InferContext& ctx, std::size_t first, std::size_t rank) {
+  for (std::size_t axis = 0; axis < rank; ++axis) {
+    std::vector<NamedSize> sizes;
+    for (std::size_t i = first; i < ctx.input_count(); ++i) {
+      const std::vector<Dim>* shape = ctx.shape(i);
+      if (shape != nullptr && shape->size() + axis >= rank) sizes.push_back(named_size(ctx, i, shape->size() + axis - rank));
+    }
+    ctx.explain(0, axis, broadcast_formula(sizes));
+  }
+}
+
+}  // namespace
+
+std::optional<std::vector<Dim>> broadcast_inputs(InferContext& ctx, std::size_t first) {
   std::vector<Dim> result;
   for (std::size_t i = first; i < ctx.input_count(); ++i) {
     if (!ctx.has_input(i)) continue;
@@ -38,6 +54,7 @@ std::optional<std::vector<Dim>> broadcast_inputs(const InferContext& ctx, std::s
       dim = broadcast_dim(dim, (*shape)[axis]);
     }
   }
+  if (ctx.explaining) explain_broadcast(ctx, first, result.size());
   return result;
 }
 
@@ -61,7 +78,7 @@ void infer_same_bool(InferContext& ctx) {
   ctx.set_output(0, DataType::kBool, shape ? std::optional(*shape) : std::nullopt);
 }
 
-std::optional<std::vector<Dim>> infer_binary_shape(const InferContext& ctx) {
+std::optional<std::vector<Dim>> infer_binary_shape(InferContext& ctx) {
   if (ctx.attributes.schema().find_attribute("broadcast") == nullptr) return broadcast_inputs(ctx);
   const std::vector<Dim>* a = ctx.shape(0);
   const std::vector<Dim>* b = ctx.shape(1);

@@ -10,7 +10,7 @@
 namespace lppool {
 
 // The finding code of an attribute whose value is none of those its operator knows.
-inline constexpr const char* kBadValue = "AT020";
+inline constexpr const char* kBadValue = "AT003";
 
 // The size both dims must have where they are known to be equal: the more precise of the two. Throws kRuntime where
 // they are different numbers; `what` names them in the message.
@@ -20,8 +20,9 @@ Dim unify(const Dim& a, const Dim& b, std::string_view what);
 // (the other must then be that number or 1); else unknown. Throws kRuntime where two numbers do not fit.
 Dim broadcast_dim(const Dim& a, const Dim& b);
 
-// The numpy-style broadcast of the shapes of the inputs from `first` on; empty where a rank is unknown.
-std::optional<std::vector<Dim>> broadcast_inputs(const InferContext& ctx, std::size_t first = 0);
+// The numpy-style broadcast of the shapes of the inputs from `first` on, explained as those of output 0; empty where a rank
+// is unknown.
+std::optional<std::vector<Dim>> broadcast_inputs(InferContext& ctx, std::size_t first = 0);
 
 // Element type of input i; kUndefined where unknown.
 DataType input_dtype(const InferContext& ctx, std::size_t i);
@@ -34,7 +35,7 @@ void infer_same(InferContext& ctx);
 void infer_same_bool(InferContext& ctx);
 
 // Shape of the output of a binary node: broadcast, or that of the first input under the attributes of opset 1 to 6.
-std::optional<std::vector<Dim>> infer_binary_shape(const InferContext& ctx);
+std::optional<std::vector<Dim>> infer_binary_shape(InferContext& ctx);
 
 // Contents of integer tensors, element by element, where inputs 0 and 1 are known and of one length (or one has length
 // 1). `combine` may answer "unknown". Does nothing where contents are unknown.

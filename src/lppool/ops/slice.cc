@@ -4,6 +4,7 @@
 
 #include "lppool/base/checked.h"
 #include "lppool/ops/contents.h"
+#include "lppool/ops/explain.h"
 #include "lppool/ops/movement.h"
 #include "lppool/ops/op.h"
 
@@ -78,6 +79,18 @@ Dim sliced(const Dim& size, const Dim& start, const Dim& end, std::int64_t step)
   return ceil_div(length, Dim(step));
 }
 
+// "x.shape[1] (10) from 0 to 3 by 2"; a position past every axis, as exporters write it, is the end.
+std::string slice_formula(const NamedSize& size, const Dim& start, const Dim& end, std::int64_t step) {
+  constexpr std::int64_t kFar = std::numeric_limits<std::int32_t>::max();
+  const auto word = [](const Dim& position, std::string_view far, std::string_view before) {
+    const auto value = position.value().value_or(0);
+    return value >= kFar ? std::string(far) : value <= -kFar ? std::string(before) : term(position);
+  };
+  std::string text = fmt::format("{} ({}) from {} to {}", size.name, size.size.to_string(), word(start, "its end", "its start"),
+                                 word(end, "its end", "its start"));
+  return step == 1 ? text : text + fmt::format(" by {}", step);
+}
+
 void check_count(std::size_t count, std::size_t expected, std::string_view what) {
   if (count != expected) fail(ErrorKind::kRuntime, "{} has {} values, expected {} as starts", what, count, expected);
 }
@@ -117,6 +130,9 @@ void infer_slice(InferContext& ctx) {
   std::vector<Dim> result = *shape;
   for (std::size_t i = 0; i < places.size(); ++i) {
     Dim& dim = result[places[i]];
+    if (starts && ends && steps_known && ctx.explaining) {
+      ctx.explain(0, places[i], slice_formula(named_size(ctx, 0, places[i]), (*starts)[i], (*ends)[i], steps ? (*steps)[i] : 1));
+    }
     dim = starts && ends && steps_known ? sliced(dim, (*starts)[i], (*ends)[i], steps ? (*steps)[i] : 1) : Dim();
   }
   set_moved(ctx, std::move(result));

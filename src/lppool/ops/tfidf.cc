@@ -33,6 +33,7 @@ void infer_tf_idf_vectorizer(InferContext& ctx) {
     if (shape->empty() || shape->size() > 2) fail(ErrorKind::kRuntime, "input has shape {}, expected C or NxC", to_string(*shape));
     result = *shape;
     result->back() = Dim(columns(ctx.attributes));
+    if (ctx.explaining) ctx.explain(0, result->size() - 1, fmt::format("{} (the largest of ngram_indexes and 1)", result->back().to_string()));
   }
   ctx.set_output(0, DataType::kFloat32, std::move(result));
 }

@@ -29,10 +29,12 @@ void infer_top_k(InferContext& ctx) {
   std::optional<std::vector<Dim>> result;
   if (const std::vector<Dim>* shape = ctx.shape(0)) {
     result = *shape;
-    Dim& dim = (*result)[normalize_axis(ctx.attributes.i("axis"), shape->size())];
+    const std::size_t axis = normalize_axis(ctx.attributes.i("axis"), shape->size());
+    Dim& dim = (*result)[axis];
     const auto size = dim.value();
     if (ctx.since_version() < 10) {
       dim = Dim(ctx.attributes.i("k"));
+      for (const std::size_t output : {0, 1}) ctx.explain(output, axis, "attribute k");
     } else {
       const std::vector<Dim>* k = ctx.elements(1);
       dim = k != nullptr && k->size() == 1 ? (*k)[0] : Dim();

@@ -43,6 +43,13 @@ AutoPad read_auto_pad(const AttributeView& attributes) {
   return word == "VALID" ? AutoPad::kValid : AutoPad::kNotSet;
 }
 
+// A convolution leaves elements out on purpose (a kernel of 1 with a stride of 2), a pooling seldom does.
+WindowRemarks remarks_of(const OpSchema& schema) {
+  const bool pooling = schema.name.ends_with("Pool");
+  const char* of_padding = !pooling ? "give the bias alone" : schema.name == "MaxPool" ? "have no maximum" : "have no average of their own";
+  return {.empty = "WI001", .kept_last = "WI002", .does_not_fit = "WI003", .in_padding = "WI004", .unread = pooling ? "WI005" : "", .of_padding = of_padding};
+}
+
 }  // namespace
 
 void check_window(CheckContext& context) {
@@ -126,7 +133,8 @@ void infer_window_output(InferContext& context, const Window& window, const Dim&
   std::vector<Dim> dims{shape[0], channels};
   for (std::size_t i = 0; i < window.axes.size(); ++i) {
     dims.push_back(output_dim(window, i, shape[i + 2]));
-    context.explain(output, i + 2, output_formula(window, i, shape[i + 2]));
+    if (context.explaining) context.explain(output, i + 2, output_formula(window, i, shape[i + 2]));
+    if (output == 0 && shape[i + 2].value()) remark_on_axis(context, window, i, *shape[i + 2].value(), remarks_of(context.attributes.schema()));
   }
   context.set_output(output, dtype, std::move(dims));
 }

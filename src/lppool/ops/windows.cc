@@ -3,6 +3,7 @@
 #include <numbers>
 
 #include "lppool/base/checked.h"
+#include "lppool/ops/explain.h"
 #include "lppool/ops/numbers.h"
 #include "lppool/ops/op.h"
 
@@ -68,7 +69,10 @@ void run_window(KernelContext& ctx, double a0, double a1, double a2) {
 void infer_mel(InferContext& ctx) {
   std::vector<Dim> shape(2);
   const auto *bins = ctx.elements(0), *length = ctx.elements(1);
-  if (length != nullptr && length->size() == 1) shape[0] = floor_div(length->front(), 2) + 1;
+  if (length != nullptr && length->size() == 1) {
+    shape[0] = floor_div(length->front(), 2) + 1;
+    if (ctx.explaining) ctx.explain(0, 0, fmt::format("floor({}/2) + 1", term(length->front())));
+  }
   if (bins != nullptr && bins->size() == 1) shape[1] = bins->front();
   ctx.set_output(0, read_output_type(ctx.attributes), shape);
 }

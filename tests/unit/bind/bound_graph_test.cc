@@ -75,3 +75,18 @@ TEST_CASE("Functions that multiply meet the limit on nodes", "[bind]") {
   model.graph->nodes = {make_node("F19", "x", "y", {}, "local")};
   CHECK_THROWS_AS(bind_model(model, {100, 10'000}), Error);
 }
+
+TEST_CASE("Functions that would multiply past any memory are refused before anything is made", "[bind]") {
+  Model model = model_with_function({});
+  model.functions.clear();
+  for (int level = 0; level < 90; ++level) {  // 2^90 nodes
+    const std::string inner = level == 0 ? "LpPool" : "F" + std::to_string(level - 1);
+    const std::string domain = level == 0 ? "" : "local";
+    Function f = make_function("F" + std::to_string(level), {"a"}, {"b"},
+                               {make_node(inner, "a", "t", {}, domain), make_node(inner, "t", "b", {}, domain)});
+    f.opset_imports.push_back({"local", 1});
+    model.functions.push_back(std::move(f));
+  }
+  model.graph->nodes = {make_node("F89", "x", "y", {}, "local")};
+  CHECK_THROWS_WITH(bind_model(model), Catch::Contains("more than 1000000 nodes"));
+}

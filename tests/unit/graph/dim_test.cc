@@ -56,3 +56,32 @@ TEST_CASE("Arithmetic that leaves 64 bits becomes unknown", "[graph][Dim]") {
   CHECK_FALSE((big + Dim(1)).known());
   CHECK_FALSE((big * Dim::symbol("N") * Dim(2)).known());
 }
+
+TEST_CASE("Expressions that would grow without bound become unknown", "[graph][Dim]") {
+  // Squares of squares double in degree, minima of minima in length: 40 steps would fill any memory.
+  Dim power = Dim::symbol("N"), nested = Dim::symbol("H");
+  for (int step = 0; step < 40; ++step) {
+    power = power * power;
+    nested = min(nested * Dim::symbol("A"), nested + Dim(1)) + floor_div(nested, Dim(3));
+  }
+  CHECK_FALSE(power.known());
+  CHECK_FALSE(nested.known());
+  const std::string long_name(100'000, 'x');
+  CHECK(Dim::symbol(long_name).to_string() == long_name);
+  CHECK(Dim::symbol(long_name).with_own_identity().to_string() == long_name);
+}
+
+TEST_CASE("Text that nests without end is a name, not an expression", "[graph][Dim]") {
+  std::string text;
+  for (int i = 0; i < 200'000; ++i) text += "ceil(";
+  CHECK(parse_dim(text).to_string() == text);
+}
+
+TEST_CASE("Copies keep their identity, arithmetic and equal values have their own", "[graph][Dim]") {
+  const Dim n = Dim::symbol("N"), copy = n, marked = n.with_own_identity();
+  CHECK(copy.is_copy_of(n));
+  CHECK(same(marked, n));
+  CHECK_FALSE(marked.is_copy_of(n));
+  CHECK_FALSE((n + Dim(0)).is_copy_of(n));
+  CHECK_FALSE(Dim().is_copy_of(Dim()));
+}
