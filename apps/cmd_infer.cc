@@ -130,13 +130,7 @@ std::string explain_text(const BoundGraph& graph, const std::vector<const Tensor
       text += line("    by {}, version {}{}", node.where, node.schema ? std::to_string(node.schema->since_version) : "unknown",
                           node.opset > 0 ? fmt::format(" (opset {})", node.opset) : "");
     }
-    for (std::size_t axis = 0; axis < info->formulas.size(); ++axis) {
-      const std::string value = (*info->type.shape)[axis].to_string();
-      const std::string& formula = info->formulas[axis];
-      // "1 (reduced)" is the value with a remark, anything else is what the value is equal to.
-      const bool plain = formula.empty() || formula == value, remark = formula.starts_with(value + " (");
-      text += line("    axis {}: {}", axis, plain ? value : remark ? formula : fmt::format("{} = {}", value, formula));
-    }
+    for (std::size_t axis = 0; axis < info->formulas.size(); ++axis) text += line("    axis {}: {}", axis, explained_size(*info, axis));
     if (info->contents) text += line("    contents: {}", contents_text(*info));
   }
   return text;

@@ -554,6 +554,14 @@ std::string_view name(TensorKind kind) {
   return "";
 }
 
+std::string explained_size(const TensorInfo& info, std::size_t axis) {
+  const std::string value = info.type.shape->at(axis).to_string();
+  const std::string formula = axis < info.formulas.size() ? info.formulas[axis] : std::string();
+  if (formula.empty() || formula == value) return value;
+  // A remark comes with the value, anything else is what the value is equal to.
+  return formula.starts_with(value + " (") ? formula : fmt::format("{} = {}", value, formula);
+}
+
 bool InferResult::ok() const {
   return std::ranges::none_of(findings, [](const Diagnostic& d) { return d.severity == Severity::kError; });
 }

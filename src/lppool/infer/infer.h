@@ -32,6 +32,9 @@ struct TensorInfo {
   std::optional<std::vector<Dim>> contents;  // with explain: of a small integer tensor of rank 0 or 1, as far as known
 };
 
+// How a dimension came about, as a line: "64 = x.shape[1]", "1 (reduced)", or the size alone. `axis` is one of type.shape.
+std::string explained_size(const TensorInfo& info, std::size_t axis);
+
 // Types and shapes of every tensor of the main graph, in the order inputs, initializers, node outputs.
 struct InferResult {
   std::vector<TensorInfo> tensors;

@@ -76,7 +76,7 @@ std::string formulas_html(const PageContents& page, const Node& node) {
     for (std::size_t axis = 0; axis < std::min(info->formulas.size(), info->type.shape->size()); ++axis) {
       const std::string value = (*info->type.shape)[axis].to_string();
       if (info->formulas[axis].empty() || info->formulas[axis] == value) continue;
-      text += fmt::format("<li>axis {} of <code>{}</code>: {} = {}</li>\n", axis, escape(output), escape(value), escape(info->formulas[axis]));
+      text += fmt::format("<li>axis {} of <code>{}</code>: {}</li>\n", axis, escape(output), escape(explained_size(*info, axis)));
     }
   }
   return text.empty() ? "" : "<h4>Sizes</h4>\n<ul>" + text + "</ul>\n";
