@@ -7,7 +7,7 @@ namespace lppool::test {
 namespace {
 
 // Fields of TensorProto and GraphProto.
-constexpr int kSegment = 3, kFloatData = 4, kStringData = 6, kRawData = 9, kExternalData = 13, kDataLocation = 14;
+constexpr int kSegment = 3, kFloatData = 4, kRawData = 9, kExternalData = 13, kDataLocation = 14;
 constexpr int kGraph = 7, kInitializer = 5, kSparseInitializer = 15;
 constexpr std::int32_t kFloat = 1, kInt64 = 7, kString = 8, kFloat16 = 10;
 

@@ -94,7 +94,7 @@ void infer_range(InferContext& ctx) {
   if (start != nullptr && limit != nullptr && delta != nullptr) {
     visit_range({*start, *limit, *delta}, stash_type(ctx.attributes),
                 [&](auto, auto, std::int64_t count) {
-                  ctx.set_output(0, start->dtype(), std::vector<Dim>{count});
+                  ctx.set_output(0, start->dtype(), std::vector<Dim>{Dim(count)});
                   ctx.explain(0, 0, fmt::format("{} (steps from start to limit)", count));
                 });
     return;
