@@ -11,6 +11,7 @@
 #include "lppool/onnx/model_file.h"
 #include "lppool/run/session.h"
 #include "lppool/tensor/memory.h"
+#include "lppool/tensor/value_bytes.h"
 #include "progress.h"
 #include "report.h"
 
@@ -30,15 +31,6 @@ struct NodeTimes {
   std::vector<double> seconds;
   std::size_t bytes = 0;  // of inputs and outputs
 };
-
-std::size_t bytes_of(const Value& value) {
-  if (value.is_tensor()) return value.tensor().bytes();
-  std::size_t sum = 0;
-  if (value.is_sequence()) {
-    for (const Value& element : value.sequence().elements) sum += bytes_of(element);
-  }
-  return sum;
-}
 
 // Collects the time of each node of the main graph; a subgraph's time counts for the node that has it. Bytes are counted in
 // one run of their own: holding on to inputs would keep kernels from working in place.

@@ -3,17 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "lppool/tensor/value_bytes.h"
+
 namespace lppool::report {
 namespace {
-
-std::size_t bytes_of(const Value& value) {
-  if (value.is_tensor()) return value.tensor().bytes();
-  std::size_t sum = 0;
-  if (value.is_sequence()) {
-    for (const Value& element : value.sequence().elements) sum += bytes_of(element);
-  }
-  return sum;
-}
 
 PictureSize size_for(std::size_t tensors) {
   constexpr double kPixels = 700'000;  // of all pictures; compressed and in base64 about as many bytes

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "lppool/tensor/convert.h"
+#include "lppool/tensor/value_bytes.h"
 
 namespace lppool::report {
 namespace {
@@ -30,15 +31,6 @@ void each_element(const Tensor& tensor, const Use& use) {
     default:
       for (std::int64_t i = 0; i < tensor.size(); ++i) use(element_as_double(tensor, i));
   }
-}
-
-std::size_t bytes_of(const Value& value) {
-  if (value.is_tensor()) return value.tensor().bytes();
-  std::size_t sum = 0;
-  if (value.is_sequence()) {
-    for (const Value& element : value.sequence().elements) sum += bytes_of(element);
-  }
-  return sum;
 }
 
 // One pixel: the mean of the elements under it; NaN and infinity show through.
