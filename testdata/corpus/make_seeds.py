@@ -1,10 +1,11 @@
 #!/usr/bin/python3
-"""Writes the seed inputs of the fuzz entry points (needs Debian's python3-onnx): one folder for each tests/fuzz/<name>_fuzz.cc.
+"""Writes the seed inputs of the fuzz entry points (needs Debian's python3-onnx and python3-pil): one folder for each tests/fuzz/<name>_fuzz.cc.
 Files called found-* beside them are inputs that once broke something; they are kept by hand."""
 import io
 import pathlib
 
 import numpy as np
+import PIL.Image
 from onnx import AttributeProto, FunctionProto, TensorProto, helper, numpy_helper
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -85,7 +86,33 @@ def text():
     put("text_tensor/int4", (head + 'dtype: int4\nshape: 3\n-8 7 0\n').encode())
 
 
+def images():
+    y, x = np.mgrid[0:5, 0:7]
+    rgb = np.stack([x * 40, y * 60, (x * y * 9) % 256], axis=-1).astype(np.uint8)
+    colour = PIL.Image.fromarray(rgb)
+    grey, palette, bits = colour.convert("L"), colour.quantize(5), colour.convert("1")
+    saved = {
+        "png_rgb": (colour, "png", {}), "png_palette": (palette, "png", {"bits": 4}), "png_bits": (bits, "png", {}),
+        "jpeg_rgb": (colour, "jpeg", {"quality": 60}), "jpeg_grey": (grey, "jpeg", {}),
+        "jpeg_progressive": (colour.resize((33, 17)), "jpeg", {"progressive": True, "quality": 30}),
+        "tiff_plain": (colour, "tiff", {}), "tiff_lzw": (colour, "tiff", {"compression": "tiff_lzw"}),
+        "tiff_fax": (bits, "tiff", {"compression": "group4"}), "tiff_jpeg": (colour, "tiff", {"compression": "jpeg"}),
+        "tiff_palette": (palette, "tiff", {}), "tiff_deflate": (grey, "tiff", {"compression": "tiff_adobe_deflate"}),
+        "webp_lossy": (colour, "webp", {}), "webp_lossless": (colour, "webp", {"lossless": True}),
+        "jp2_rgb": (colour, "jpeg2000", {}), "j2k_grey": (grey, "jpeg2000", {"no_jp2": True}),
+        "jp2_lossy_tiles": (colour.resize((33, 17)), "jpeg2000",
+                            {"irreversible": True, "tile_size": (16, 16), "quality_layers": [20, 5]}),
+        "bmp_rgb": (colour, "bmp", {}), "bmp_palette": (palette, "bmp", {}), "pnm_rgb": (colour, "ppm", {}),
+        "pnm_bits": (bits, "ppm", {}),
+    }
+    for name, (image, kind, options) in saved.items():
+        buffer = io.BytesIO()
+        image.save(buffer, kind, **options)
+        put(f"image/{name}", buffer.getvalue())
+
+
 models()
 tensors()
 arrays()
 text()
+images()

@@ -29,17 +29,10 @@ Image decode(Bytes bytes, std::size_t most) {
   if (starts("\x89PNG\r\n\x1a\n")) return decode_png(bytes, most);
   if (starts(std::string_view("II*\0", 4)) || starts(std::string_view("MM\0*", 4))) return decode_tiff(bytes, most);
   if (starts("\xff\xd8\xff")) return decode_jpeg(bytes, most);
-  if (starts("RIFF") && starts("WEBP", 8)) fail(ErrorKind::kUnsupported, "a WebP image");
-  if (starts(std::string_view("\0\0\0\x0cjP  ", 8)) || starts("\xff\x4f\xff\x51"))
-    fail(ErrorKind::kUnsupported, "a JPEG 2000 image");
+  if (starts("RIFF") && starts("WEBP", 8)) return decode_webp(bytes, most);
+  if (starts(std::string_view("\0\0\0\x0cjP  ", 8)) || starts("\xff\x4f\xff\x51")) return decode_jpeg2000(bytes, most);
   fail(ErrorKind::kParse, "bytes that are no image of a known format");
 }
-
-#ifndef LPPOOL_HAVE_JPEG
-Image decode_jpeg(Bytes, std::size_t) {
-  fail(ErrorKind::kUnsupported, "a JPEG image: this build has no libjpeg");
-}
-#endif
 
 // --- PNM ---
 

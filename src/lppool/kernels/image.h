@@ -5,7 +5,9 @@
 #include <span>
 #include <vector>
 
-// Image files to pixels: BMP, PNM (PBM, PGM, PPM), PNG, baseline TIFF, and JPEG where libjpeg is built in.
+// Image files to pixels: BMP and PNM (PBM, PGM, PPM), whose pixels stand in the file as they are, by code of our own;
+// PNG, TIFF, JPEG, WebP and JPEG 2000 by their libraries, and refused in a build that lacks one. The libraries get
+// their bytes from memory, print nothing, and are told or checked to stay within `most` bytes.
 namespace lppool::image {
 
 // Rows from the top, channels last: 1 (grey) or 3 (red, green, blue), 0 to 255.
@@ -26,6 +28,8 @@ Image decode_pnm(Bytes bytes, std::size_t most);
 Image decode_png(Bytes bytes, std::size_t most);
 Image decode_tiff(Bytes bytes, std::size_t most);
 Image decode_jpeg(Bytes bytes, std::size_t most);
+Image decode_webp(Bytes bytes, std::size_t most);
+Image decode_jpeg2000(Bytes bytes, std::size_t most);
 
 // An image of these sizes, pixels zero. Throws kParse for sizes below 1, kLimit as decode() does.
 Image blank(std::int64_t height, std::int64_t width, std::int64_t channels, std::size_t most);

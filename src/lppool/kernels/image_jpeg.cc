@@ -1,15 +1,14 @@
-// JPEG by libjpeg, where it is built in. Its default method for colour, "fancy" upsampling, is the one ONNX asks for.
-#ifdef LPPOOL_HAVE_JPEG
+// JPEG by libjpeg. Its default method for colour, "fancy" upsampling, is the one ONNX asks for.
+#include "lppool/base/error.h"
+#include "lppool/kernels/image.h"
 
+#ifdef LPPOOL_HAVE_JPEG
 #include <csetjmp>
 #include <cstddef>
 #include <cstdio>
 // clang-format off: jpeglib.h needs <cstddef> and <cstdio> before it
 #include <jpeglib.h>
 // clang-format on
-
-#include "lppool/base/error.h"
-#include "lppool/kernels/image.h"
 
 namespace lppool::image {
 namespace {
@@ -23,6 +22,11 @@ void leave(j_common_ptr info) {
   std::longjmp(reinterpret_cast<ErrorManager*>(info->err)->back, 1);
 }
 void be_quiet(j_common_ptr) {}
+// libjpeg fills up what is missing and warns; a guess is no image. Nor may a few bytes keep it busy with what they
+// lack.
+void leave_at_warnings(j_common_ptr info, int level) {
+  if (level < 0) leave(info);
+}
 
 // Lives in the caller of the function that setjmp returns to: what a fault jumps over has no destructors.
 struct Job {
@@ -61,11 +65,16 @@ Image decode_jpeg(Bytes bytes, std::size_t most) {
   job.info.err = jpeg_std_error(&job.errors.base);
   job.errors.base.error_exit = leave;
   job.errors.base.output_message = be_quiet;
-  // libjpeg fills up what is missing and warns; a guess is no image.
-  if (!read(job, bytes, most, image) || job.errors.base.num_warnings > 0)
-    fail(ErrorKind::kParse, "JPEG image: damaged");
+  job.errors.base.emit_message = leave_at_warnings;
+  if (!read(job, bytes, most, image)) fail(ErrorKind::kParse, "JPEG image: damaged");
   return image;
 }
 
+}  // namespace lppool::image
+#else
+namespace lppool::image {
+Image decode_jpeg(Bytes, std::size_t) {
+  fail(ErrorKind::kUnsupported, "a JPEG image: this build has no libjpeg");
+}
 }  // namespace lppool::image
 #endif

@@ -22,7 +22,9 @@ void check(CheckContext& ctx) {
 
 void infer(InferContext& ctx) {
   ctx.set_output(0, DataType::kUInt8, {{Dim(), Dim(), ctx.attributes.s("pixel_format") == "Grayscale" ? 1 : 3}});
-  ctx.explain(0, 2, ctx.attributes.s("pixel_format") == "Grayscale" ? "1 (pixel_format Grayscale)" : "3 (channels of pixel_format)");
+  ctx.explain(
+      0, 2,
+      ctx.attributes.s("pixel_format") == "Grayscale" ? "1 (pixel_format Grayscale)" : "3 (channels of pixel_format)");
 }
 
 // ITU-R 601 luma in 16-bit fixed point, rounded to nearest, as Pillow has it.
@@ -68,8 +70,7 @@ extern const OpDef kImageDecoder;
 const OpDef kImageDecoder = {
     .domain = "",
     .type = "ImageDecoder",
-    .summary =
-        "Decodes an image file (BMP, PNM, PNG, baseline TIFF, JPEG where built in) to rows of pixels, channels last.",
+    .summary = "Decodes an image file (BMP, PNM, PNG, TIFF, JPEG, JPEG 2000, WebP) to rows of pixels, channels last.",
     .versions = kVersions,
     .infer = infer,
     .run = run,
