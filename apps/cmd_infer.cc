@@ -228,7 +228,9 @@ Answer infer_one(const Options& options, const std::string& path, const GoldenSh
   const auto begin = std::chrono::steady_clock::now();
   Answer answer;
   answer.model = path;
-  const ModelFile file = ModelFile::read(path);
+  LoadOptions load;
+  load.keep_bytes = !options.output.empty();
+  ModelFile file = ModelFile::read(path, load);
   CheckOptions check_options;
   check_options.infer = false;
   const Diagnostics structure = check_model(file.model(), check_options);
@@ -264,14 +266,14 @@ Answer infer_one(const Options& options, const std::string& path, const GoldenSh
     if (!answer.differences.empty()) answer.code = 1;
   }
   if (!options.output.empty() && answer.code == 0) {
-    ModelFile annotated = ModelFile::read(path);
-    const std::set<std::string> own = own_values(*annotated.model().graph);
+    const std::set<std::string> own = own_values(*file.model().graph);
     for (const TensorInfo& info : result.tensors) {
       if (!own.contains(info.name) || info.kind == TensorKind::kInitializer || info.type.kind == Type::Kind::kUnset) continue;
       if (info.type.is_tensor() && info.type.dtype == DataType::kUndefined) continue;
-      annotated.annotate(info.name, to_declared(info.type));
+      file.annotate(info.name, to_declared(info.type));
     }
-    annotated.write(options.output);
+    file.write(options.output);
+    warn_of_external_data(file.model(), path, options.output);
   }
   answer.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return answer;
@@ -367,7 +369,7 @@ void add_infer(const Registration& r) {
                "  lppool-cli infer model.onnx --solve features=1x8x7x7       which input sizes give that shape");
   verb->add_option("MODEL", options->models, "Model files, or folders that hold them; '-' reads stdin")->required();
   options->shapes.declare(*verb);
-  verb->add_option("-o,--output", options->output, "Write the model with all inferred types as value_info")->type_name("FILE");
+  verb->add_option("-o,--output", options->output, "Write the model with all inferred types; every other byte stays as it is")->type_name("FILE");
   verb->add_option("--expect", options->expect, "Compare with a file of expected shapes; \"*\" matches any dimension")->type_name("FILE");
   verb->add_option("--write-expect", options->write_expect, "Write the file of expected shapes")->type_name("FILE");
   verb->add_flag("--update", options->update, "Renew the file of --expect instead of failing where shapes changed");

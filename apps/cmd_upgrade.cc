@@ -6,6 +6,7 @@
 
 #include "commands.h"
 #include "lppool/upgrade/upgrade.h"
+#include "model_files.h"
 #include "report.h"
 
 namespace lppool::app {
@@ -23,6 +24,7 @@ int run(Globals& globals, const Options& options) {
   if (plan.possible() && !options.output.empty()) {
     apply_upgrade(file, plan);
     file.write(options.output);
+    warn_of_external_data(file.model(), options.model, options.output);
   }
   if (globals.format == "json") {
     Json notes = Json::array();

@@ -1,5 +1,7 @@
 #include "model_files.h"
 
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <unordered_set>
@@ -26,6 +28,19 @@ std::vector<std::string> models_under(const fs::path& directory) {
   return found;
 }
 
+bool has_external(const Graph& graph) {
+  const auto external = [](const std::shared_ptr<const StoredTensor>& tensor) { return tensor->external; };
+  for (const Node& node : graph.nodes) {
+    for (const Attribute& attribute : node.attributes) {
+      if (attribute.t && attribute.t->external) return true;
+      if (std::ranges::any_of(attribute.tensors, external)) return true;
+      if (attribute.g && has_external(*attribute.g)) return true;
+      if (std::ranges::any_of(attribute.graphs, [](const auto& inner) { return has_external(*inner); })) return true;
+    }
+  }
+  return std::ranges::any_of(graph.initializers, [](const StoredTensor& tensor) { return tensor.external; });
+}
+
 }  // namespace
 
 std::vector<std::string> find_models(const std::vector<std::string>& arguments) {
@@ -39,6 +54,14 @@ std::vector<std::string> find_models(const std::vector<std::string>& arguments) 
     }
   }
   return models;
+}
+
+void warn_of_external_data(const Model& model, const std::string& input, const std::string& output) {
+  if (output == "-" || !model.graph || !has_external(*model.graph)) return;
+  std::error_code ignored;
+  const fs::path from = fs::path(input).parent_path(), to = fs::path(output).parent_path();
+  if (fs::equivalent(from.empty() ? "." : from, to.empty() ? "." : to, ignored)) return;
+  spdlog::warn("{}: its external data stay in '{}'; copy them beside it", output, from.empty() ? "." : from.string());
 }
 
 }  // namespace lppool::app

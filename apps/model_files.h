@@ -3,10 +3,16 @@
 #include <string>
 #include <vector>
 
+#include "lppool/graph/model.h"
+
 namespace lppool::app {
 
 // The models that arguments name: files as they are ("-" too), directories replaced by the .onnx files under them, sorted.
 // Each file once. Throws kIo where an argument does not exist or a directory holds no model.
 std::vector<std::string> find_models(const std::vector<std::string>& arguments);
+
+// Warns where a copy of the model `input` that goes to `output` will not find the external data it names: they lie beside
+// the original, in another folder.
+void warn_of_external_data(const Model& model, const std::string& input, const std::string& output);
 
 }  // namespace lppool::app

@@ -53,6 +53,13 @@ def models():
         external.external_data.add(key=key, value=value)
     put("model/initializers", model([helper.make_node("Add", ["x", "w"], ["y"])], [info("x", 2, 3)], [info("y", 2, 3)],
                                     initializer=weights + [external]).SerializeToString())
+    # A graph in two parts, a length longer than it need be, a group of unknown fields, a description with two types.
+    def field(number, payload):
+        return bytes([number << 3 | 2, len(payload)]) + payload
+    info_y = field(1, b"y") + field(2, field(1, b"\x08\x01")) + field(2, field(1, field(2, field(1, b"\x08\x04"))))
+    parts = field(1, field(1, b"x") + field(2, b"y") + field(4, b"Abs")) + b"\x6b\x08\x01\x6c", field(12, info_y) + field(13, field(1, b"z"))
+    put("model/parts", field(7, parts[0]) + b"\x3a\x80\x80\x00" + b"\x08\x08" + field(8, b"\x10\x12") +
+        b"\x3a" + bytes([len(parts[1]) | 0x80, 0x80, 0]) + parts[1])
 
 
 def tensors():

@@ -61,6 +61,7 @@ bool bind(Imports& imports, std::string_view domain, std::int64_t version) {
 }  // namespace
 
 void ModelFile::set_opset(std::string_view domain, std::int64_t version) {
+  impl_->bytes = nullptr;  // these edits cannot be put between them
   onnx::ModelProto& proto = *impl_->proto;
   if (!bind(*proto.mutable_opset_import(), domain, version)) {
     onnx::OperatorSetIdProto& import = *proto.add_opset_import();
@@ -71,6 +72,7 @@ void ModelFile::set_opset(std::string_view domain, std::int64_t version) {
 }
 
 void ModelFile::edit_nodes(const Edit& edit) {
+  impl_->bytes = nullptr;
   onnx::ModelProto& proto = *impl_->proto;
   if (impl_->model.graph) edit_list(*proto.mutable_graph()->mutable_node(), impl_->model.graph->nodes, edit);
   for (int i = 0; i < proto.functions_size(); ++i) {

@@ -47,6 +47,14 @@ void load(std::string_view bytes, const std::string& shown, const std::optional<
   }
 }
 
+// Whether two types state the same.
+bool agree(const Type& a, const Type& b) {
+  onnx::TypeProto first, second;
+  onnx_io::export_type(a, first);
+  onnx_io::export_type(b, second);
+  return first.SerializePartialAsString() == second.SerializePartialAsString();
+}
+
 }  // namespace
 
 ModelFile::ModelFile(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -55,10 +63,32 @@ ModelFile& ModelFile::operator=(ModelFile&&) noexcept = default;
 ModelFile::~ModelFile() = default;
 
 void ModelFile::Impl::index_infos() {
-  onnx::GraphProto& graph = *proto->mutable_graph();
-  for (auto* list : {graph.mutable_output(), graph.mutable_input(), graph.mutable_value_info()}) {
-    for (onnx::ValueInfoProto& info : *list) infos.emplace(info.name(), &info);  // the first one counts
+  const onnx::GraphProto& graph = proto->graph();
+  edits = {{}, graph.input_size(), graph.output_size(), graph.value_info_size()};
+  using onnx::GraphProto;
+  for (const int field : {GraphProto::kOutputFieldNumber, GraphProto::kInputFieldNumber, GraphProto::kValueInfoFieldNumber}) {
+    const auto& list = field == GraphProto::kOutputFieldNumber  ? graph.output()
+                       : field == GraphProto::kInputFieldNumber ? graph.input()
+                                                                : graph.value_info();
+    for (int i = 0; i < list.size(); ++i) infos.emplace(list[i].name(), std::pair(field, i));  // the first one counts
   }
+}
+
+onnx::ValueInfoProto& ModelFile::Impl::info_at(std::pair<int, int> place) {
+  onnx::GraphProto& graph = *proto->mutable_graph();
+  const auto [field, i] = place;
+  if (field == onnx::GraphProto::kOutputFieldNumber) return *graph.mutable_output(i);
+  return field == onnx::GraphProto::kInputFieldNumber ? *graph.mutable_input(i) : *graph.mutable_value_info(i);
+}
+
+std::optional<onnx_io::Splice> ModelFile::Impl::splice() const {
+  if (!bytes) return std::nullopt;
+  if (infos.empty()) {  // nothing was annotated
+    onnx_io::Splice whole;
+    whole.keep(bytes->view());
+    return whole;
+  }
+  return onnx_io::splice_value_infos(bytes->view(), proto->graph(), edits);
 }
 
 ModelFile ModelFile::read(const fs::path& path, const LoadOptions& options) {
@@ -66,6 +96,7 @@ ModelFile ModelFile::read(const fs::path& path, const LoadOptions& options) {
   auto impl = std::make_unique<Impl>();
   load(bytes->view(), shown_name(path), path == "-" ? std::nullopt : std::optional(path.parent_path()), options, impl->proto,
        impl->model);
+  if (options.keep_bytes) impl->bytes = bytes;
   return ModelFile(std::move(impl));
 }
 
@@ -73,6 +104,7 @@ ModelFile ModelFile::parse(std::string_view bytes, const fs::path& base_dir, con
                            std::string_view shown) {
   auto impl = std::make_unique<Impl>();
   load(bytes, std::string(shown), base_dir, options, impl->proto, impl->model);
+  if (options.keep_bytes) impl->bytes = FileBytes::of(std::string(bytes));
   return ModelFile(std::move(impl));
 }
 
@@ -87,20 +119,27 @@ const Model& ModelFile::model() const { return impl_->model; }
 
 void ModelFile::annotate(std::string_view name, const Type& type) {
   if (impl_->infos.empty()) impl_->index_infos();
-  onnx::ValueInfoProto*& info = impl_->infos[std::string(name)];
-  if (info == nullptr) {
-    info = impl_->proto->mutable_graph()->add_value_info();
-    info->set_name(std::string(name));
-  }
-  onnx_io::export_type(type, *info->mutable_type());
+  const int next = impl_->proto->graph().value_info_size();
+  const auto [found, added] = impl_->infos.emplace(name, std::pair(onnx::GraphProto::kValueInfoFieldNumber, next));
+  if (added) impl_->proto->mutable_graph()->add_value_info()->set_name(std::string(name));
+  onnx::ValueInfoProto& info = impl_->info_at(found->second);
+  if (info.has_type() && agree(onnx_io::import_type(info.type()), type)) return;
+  onnx_io::export_type(type, *info.mutable_type());
+  if (!added) impl_->edits.changed.insert(found->second);
 }
 
 void ModelFile::write(const fs::path& path) const {
-  if (impl_->proto->ByteSizeLong() > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
-    fail(ErrorKind::kLimit, "{}: the model takes {} bytes, protobuf files may have at most {}", path.string(),
-         impl_->proto->ByteSizeLong(), std::numeric_limits<int>::max());
+  const std::optional<onnx_io::Splice> splice = impl_->splice();
+  const std::size_t size = splice ? splice->size() : impl_->proto->ByteSizeLong();
+  if (size > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
+    fail(ErrorKind::kLimit, "{}: the model takes {} bytes, protobuf files may have at most {}", path.string(), size,
+         std::numeric_limits<int>::max());
   }
   AtomicFile file(path);
+  if (splice) {
+    for (const std::string_view part : splice->parts()) file.write(part);
+    return file.commit();
+  }
   google::protobuf::io::FileOutputStream stream(file.fd());
   if (!impl_->proto->SerializePartialToZeroCopyStream(&stream) || !stream.Flush()) {
     fail(ErrorKind::kIo, "{}: cannot be written: {}", path.string(), std::strerror(stream.GetErrno()));
@@ -108,6 +147,13 @@ void ModelFile::write(const fs::path& path) const {
   file.commit();
 }
 
-std::string ModelFile::serialize() const { return impl_->proto->SerializePartialAsString(); }
+std::string ModelFile::serialize() const {
+  const std::optional<onnx_io::Splice> splice = impl_->splice();
+  if (!splice) return impl_->proto->SerializePartialAsString();
+  std::string bytes;
+  bytes.reserve(splice->size());
+  for (const std::string_view part : splice->parts()) bytes += part;
+  return bytes;
+}
 
 }  // namespace lppool

@@ -14,6 +14,9 @@ namespace lppool {
 struct LoadOptions {
   // Folders that external data may lie in beside the model's own: for stores that keep models and data as links.
   std::vector<std::filesystem::path> external_folders;
+  // Keeps the file's bytes as long as the ModelFile lives, so that after annotate() it is written with all other bytes as
+  // they were. Else it is serialised anew: the same model, but fields that protobuf does not know go to the end.
+  bool keep_bytes = false;
 };
 
 // A model file: what it says, as a Model, and the file's own message, so that it can be written back with everything it
@@ -38,8 +41,8 @@ class ModelFile {
   // As read; later edits do not show.
   const Model& model() const;
 
-  // States the type of a value of the main graph: replaces the type of the input, output or value_info of that name, else
-  // adds a value_info. Everything else in the file stays as it is.
+  // States the type of a value of the main graph: replaces the type of the output, input or value_info of that name, where
+  // it is another, else adds a value_info at the end of the graph. Everything else in the file stays as it is.
   void annotate(std::string_view name, const Type& type);
 
   // Binds `domain` (either spelling of the default one) to `version` in the model's imports and in those of its functions,
