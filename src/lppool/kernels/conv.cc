@@ -215,7 +215,7 @@ void scatter_columns(const T* columns, const T* bias, T* y, std::int64_t channel
           if (begin >= end) continue;
           const T* values = from + (kernel_row * line.kernel + k) * positions + output_row * line.out + begin;
           T* to = plane + input_row * line.in + (begin * line.stride - line.pad_begin + k * line.dilation);
-          for (std::int64_t o = 0; o < end - begin; ++o) to[o * line.stride] += values[o];
+          for (std::int64_t o = 0; o < end - begin; ++o) to[o * line.stride] = static_cast<T>(to[o * line.stride] + values[o]);
         }
       });
     }
@@ -230,5 +230,9 @@ LPPOOL_INSTANTIATE(double)
 LPPOOL_INSTANTIATE(std::uint32_t)
 LPPOOL_INSTANTIATE(std::uint64_t)
 #undef LPPOOL_INSTANTIATE
+template void scatter_columns<std::uint8_t>(const std::uint8_t*, const std::uint8_t*, std::uint8_t*, std::int64_t,
+                                            const std::vector<PoolAxis>&, ThreadPool&);
+template void scatter_columns<std::uint16_t>(const std::uint16_t*, const std::uint16_t*, std::uint16_t*, std::int64_t,
+                                             const std::vector<PoolAxis>&, ThreadPool&);
 
 }  // namespace lppool::kernels

@@ -72,13 +72,19 @@ void run(KernelContext& context) {
   for (const std::int64_t size : image) output.push_back(size);
   const std::int64_t planes = output.elements(0, 2);
   ThreadPool& pool = context.threads();
+  const auto scatter_integers = [&](auto zero) {  // as unsigned numbers, whose sums wrap
+    using T = decltype(zero);
+    scatter<T>(x, context.output(0, x.dtype(), output).mutable_data<T>().data(), planes, axes, pool);
+  };
   switch (x.dtype()) {
+    case DataType::kInt8:
+    case DataType::kUInt8: return scatter_integers(std::uint8_t{});
+    case DataType::kInt16:
+    case DataType::kUInt16: return scatter_integers(std::uint16_t{});
     case DataType::kInt32:
-    case DataType::kUInt32:
-      return scatter(x, context.output(0, x.dtype(), output).mutable_data<std::uint32_t>().data(), planes, axes, pool);
+    case DataType::kUInt32: return scatter_integers(std::uint32_t{});
     case DataType::kInt64:
-    case DataType::kUInt64:
-      return scatter(x, context.output(0, x.dtype(), output).mutable_data<std::uint64_t>().data(), planes, axes, pool);
+    case DataType::kUInt64: return scatter_integers(std::uint64_t{});
     default: break;
   }
   with_compute_type(x.dtype(), [&](auto zero) {

@@ -1,4 +1,5 @@
-// MatMulInteger and QLinearMatMul: products of 8-bit matrices, exact in 32 bits (wrapping, as the texts allow).
+// MatMulInteger and QLinearMatMul: products of 8-bit matrices. Integers are exact in 32 bits (wrapping, as the texts allow); where a
+// float8 type takes part, sums are in float64 and rounded once to the output's type, as QuantizeLinear does.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -6,6 +7,7 @@
 #include "lppool/ops/matmul_common.h"
 #include "lppool/ops/product.h"
 #include "lppool/ops/quantized.h"
+#include "lppool/tensor/convert.h"
 
 namespace lppool {
 namespace {
@@ -63,44 +65,56 @@ Side side_of(const Shape& shape, bool left) {
   return side;
 }
 
-// The stored numbers less their zero points, as unsigned integers that wrap.
-std::vector<std::uint32_t> centred(const Tensor& tensor, const Side& side, const PerLine<std::int32_t>& zero) {
-  const std::vector<std::int32_t> stored = as_int32(tensor);
-  std::vector<std::uint32_t> result(stored.size());
+// The stored numbers as T: std::uint32_t, whose differences and products wrap, or double.
+template <typename T>
+std::vector<T> numbers(const Tensor& tensor) {
+  if constexpr (std::is_same_v<T, double>) {
+    const Tensor wide = convert(tensor, DataType::kFloat64);
+    return {wide.data<double>().begin(), wide.data<double>().end()};
+  } else {
+    const std::vector<std::int32_t> stored = as_int32(tensor);
+    return {stored.begin(), stored.end()};
+  }
+}
+
+// The stored numbers less their zero points.
+template <typename T>
+std::vector<T> centred(const Tensor& tensor, const Side& side, const PerLine<T>& zero) {
+  std::vector<T> result = numbers<T>(tensor);
   std::size_t i = 0;
   for (std::int64_t matrix = 0; matrix < side.matrices; ++matrix) {
     for (std::int64_t r = 0; r < side.rows; ++r) {
-      for (std::int64_t c = 0; c < side.columns; ++c, ++i) {
-        result[i] = static_cast<std::uint32_t>(stored[i]) - static_cast<std::uint32_t>(zero.at(matrix, side.by_row ? r : c));
-      }
+      for (std::int64_t c = 0; c < side.columns; ++c, ++i) result[i] -= zero.at(matrix, side.by_row ? r : c);
     }
   }
   return result;
 }
 
+template <typename T>
 struct Products {
   MatMulPlan plan;
   Side a, b;
-  std::vector<std::uint32_t> sums;
+  std::vector<T> sums;
 };
 
 // `inputs` are the positions of a, its zero point, b and its zero point.
-Products multiply(const KernelContext& context, std::array<std::size_t, 4> inputs) {
+template <typename T>
+Products<T> multiply(const KernelContext& context, std::array<std::size_t, 4> inputs) {
   const Tensor& a = context.input(inputs[0]);
   const Tensor& b = context.input(inputs[2]);
-  Products result{plan_matmul(a.shape(), b.shape()), side_of(a.shape(), true), side_of(b.shape(), false), {}};
+  Products<T> result{plan_matmul(a.shape(), b.shape()), side_of(a.shape(), true), side_of(b.shape(), false), {}};
   const auto zero = [&](std::size_t input, const Side& side, std::string_view what) {
-    std::vector<std::int32_t> values{0};
-    if (context.has_input(input)) values = as_int32(context.input(input));
-    return PerLine<std::int32_t>(std::move(values), side.by_row ? side.rows : side.columns, side.matrices, what);
+    std::vector<T> values{T{0}};
+    if (context.has_input(input)) values = numbers<T>(context.input(input));
+    return PerLine<T>(std::move(values), side.by_row ? side.rows : side.columns, side.matrices, what);
   };
-  const auto left = centred(a, result.a, zero(inputs[1], result.a, "the zero point of a"));
-  const auto right = centred(b, result.b, zero(inputs[3], result.b, "the zero point of b"));
+  const auto left = centred<T>(a, result.a, zero(inputs[1], result.a, "the zero point of a"));
+  const auto right = centred<T>(b, result.b, zero(inputs[3], result.b, "the zero point of b"));
   const MatMulPlan& plan = result.plan;
   result.sums.resize(static_cast<std::size_t>(plan.output.elements()));
-  for_each_product(plan, result.sums.data(), context.threads(), [&](MatMulPlan::Pair pair, std::uint32_t* out) {
-    multiply_matrices<std::uint32_t>(plan.m, plan.n, plan.k, {left.data() + pair.a * plan.m * plan.k, plan.k, 1},
-                                     {right.data() + pair.b * plan.k * plan.n, plan.n, 1}, out, plan.n, context.threads());
+  for_each_product(plan, result.sums.data(), context.threads(), [&](MatMulPlan::Pair pair, T* out) {
+    multiply_matrices<T>(plan.m, plan.n, plan.k, {left.data() + pair.a * plan.m * plan.k, plan.k, 1},
+                         {right.data() + pair.b * plan.k * plan.n, plan.n, 1}, out, plan.n, context.threads());
   });
   return result;
 }
@@ -108,23 +122,32 @@ Products multiply(const KernelContext& context, std::array<std::size_t, 4> input
 void infer_integer(InferContext& context) { infer_matmul(context, 0, 1, DataType::kInt32); }
 
 void run_integer(KernelContext& context) {
-  const Products products = multiply(context, {0, 2, 1, 3});
+  const auto products = multiply<std::uint32_t>(context, {0, 2, 1, 3});
   Tensor& y = context.output(0, DataType::kInt32, products.plan.output);
   std::ranges::copy(products.sums, y.mutable_data<std::uint32_t>().begin());
 }
 
 void infer_qlinear(InferContext& context) { infer_matmul(context, 0, 3, context.input(7).dtype); }
 
-void run_qlinear(KernelContext& context) {
-  const Products products = multiply(context, {0, 2, 3, 5});
+// An element of the output from its scaled sum.
+void store_scaled(double value, double zero_point, Tensor& y, std::int64_t index) {
+  if (is_float8(y.dtype())) {
+    y.mutable_data<std::uint8_t>()[static_cast<std::size_t>(index)] = small_float_code(y.dtype(), value + zero_point);
+  } else {
+    store_quantized(value, static_cast<std::int32_t>(zero_point), y, index);
+  }
+}
+
+template <typename T>
+void run_qlinear_as(KernelContext& context) {
+  const Products<T> products = multiply<T>(context, {0, 2, 3, 5});
   const MatMulPlan& plan = products.plan;
   const Tensor& zero = context.input(7);
-  const std::int32_t zero_point = as_int32(zero).empty() ? 0 : as_int32(zero).front();
   if (zero.size() != 1 || context.input(6).size() != 1) {
     fail(ErrorKind::kUnsupported, "a scale or zero point of y with {} elements is not supported, expected 1",
          std::max(zero.size(), context.input(6).size()));
   }
-  const double y_scale = read_scales(context.input(6)).front();
+  const double zero_point = element_as_double(zero, 0), y_scale = read_scales(context.input(6)).front();
   const PerLine<double> a_scale(read_scales(context.input(1)), products.a.rows, products.a.matrices, "the scale of a");
   const PerLine<double> b_scale(read_scales(context.input(4)), products.b.columns, products.b.matrices, "the scale of b");
   Tensor& y = context.output(0, zero.dtype(), plan.output);
@@ -135,11 +158,21 @@ void run_qlinear(KernelContext& context) {
       const std::int64_t matrix = pair.a + r / products.a.rows, row = r % products.a.rows;
       for (std::int64_t c = 0; c < plan.n; ++c) {
         const std::int64_t index = (i * plan.m + r) * plan.n + c;
-        const auto sum = std::bit_cast<std::int32_t>(products.sums[static_cast<std::size_t>(index)]);
-        store_quantized(sum * (a_scale.at(matrix, row) * b_scale.at(pair.b, c) / y_scale), zero_point, y, index);
+        double sum;
+        if constexpr (std::is_same_v<T, double>) {
+          sum = products.sums[static_cast<std::size_t>(index)];
+        } else {
+          sum = std::bit_cast<std::int32_t>(products.sums[static_cast<std::size_t>(index)]);
+        }
+        store_scaled(sum * (a_scale.at(matrix, row) * b_scale.at(pair.b, c) / y_scale), zero_point, y, index);
       }
     }
   }
+}
+
+void run_qlinear(KernelContext& context) {
+  const auto is_small = [&](std::size_t input) { return is_float8(context.input(input).dtype()); };
+  return is_small(0) || is_small(3) || is_small(7) ? run_qlinear_as<double>(context) : run_qlinear_as<std::uint32_t>(context);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// LinearRegressor and LinearClassifier of ai.onnx.ml, and the operators of that domain that are known but not run: support
-// vector machines, and those whose values are maps.
+// LinearRegressor and LinearClassifier of ai.onnx.ml, and the operators of that domain that are known but not run: those whose
+// values are maps.
 #include <algorithm>
 
 #include "lppool/ops/contents.h"
@@ -89,16 +89,6 @@ void run_linear_classifier(KernelContext& ctx) {
 
 // ---- known, not run ----
 
-constexpr OpVersion kSVMClassifierVersions[] = {
-    {1, "X:T1", "Y:T2 Z:float32",
-     "classlabels_ints:ints classlabels_strings:strings coefficients:floats kernel_params:floats kernel_type:string=LINEAR "
-     "post_transform:string=NONE prob_a:floats prob_b:floats rho:floats support_vectors:floats vectors_per_class:ints",
-     "T1=float32|float64|int64|int32; T2=string|int64"}};
-constexpr OpVersion kSVMRegressorVersions[] = {
-    {1, "X:T", "Y:float32",
-     "coefficients:floats kernel_params:floats kernel_type:string=LINEAR n_supports:int=0 one_class:int=0 "
-     "post_transform:string=NONE rho:floats support_vectors:floats",
-     "T=float32|float64|int64|int32"}};
 constexpr OpVersion kCastMapVersions[] = {
     {1, "X:T1", "Y:T2", "cast_to:string=TO_FLOAT map_form:string=DENSE max_map:int=1",
      "T1=map(int64,string)|map(int64,float32); T2=string|float32|int64"}};
@@ -129,22 +119,6 @@ const OpDef kLinearClassifier = {
     .versions = kLinearClassifierVersions,
     .infer = infer_linear_classifier,
     .run = run_linear_classifier,
-};
-
-extern const OpDef kSVMClassifier;
-const OpDef kSVMClassifier = {
-    .domain = "ai.onnx.ml",
-    .type = "SVMClassifier",
-    .summary = "Classification by a support vector machine.",
-    .versions = kSVMClassifierVersions,
-};
-
-extern const OpDef kSVMRegressor;
-const OpDef kSVMRegressor = {
-    .domain = "ai.onnx.ml",
-    .type = "SVMRegressor",
-    .summary = "Regression by a support vector machine.",
-    .versions = kSVMRegressorVersions,
 };
 
 extern const OpDef kCastMap;

@@ -125,6 +125,18 @@ TEST_CASE("Col2Im adds overlapping blocks", "[ops][Col2Im]") {
   CHECK_THROWS_AS(run_op1(call), Error);
 }
 
+TEST_CASE("Col2Im adds integers of all sizes, and they wrap", "[ops][Col2Im]") {
+  // Blocks of 2 at positions 0 1, 1 2, 2 3 of a line of 4: the inner places get two terms each.
+  const auto run = [](const Tensor& x) {
+    return to_doubles(run_op1({.op_type = "Col2Im", .opset = 18,
+                               .inputs = {x, Tensor::of<std::int64_t>({1}, {4}), Tensor::of<std::int64_t>({1}, {2})}}));
+  };
+  CHECK(run(Tensor::of<std::int8_t>({1, 2, 3}, {1, 2, 100, 10, 100, -128})) == std::vector<double>{1, 12, -56, -128});
+  CHECK(run(Tensor::of<std::uint8_t>({1, 2, 3}, {1, 2, 100, 10, 200, 7})) == std::vector<double>{1, 12, 44, 7});
+  CHECK(run(Tensor::of<std::int16_t>({1, 2, 3}, {-1, 2, 30000, 10, 30000, 7})) == std::vector<double>{-1, 12, -5536, 7});
+  CHECK(run(Tensor::of<std::uint16_t>({1, 2, 3}, {1, 2, 40000, 10, 30000, 7})) == std::vector<double>{1, 12, 4464, 7});
+}
+
 TEST_CASE("CausalConvWithState looks back and carries its state", "[ops][CausalConvWithState]") {
   const Tensor x = Tensor::of<float>({1, 2, 3}, {1, 2, 3, 10, 20, 30}), w = Tensor::of<float>({2, 1, 3}, {1, 0, 2, 0, 1, 0});
   const Tensor bias = Tensor::of<float>({2}, {0.5f, 0}), past = Tensor::of<float>({1, 2, 2}, {7, 8, 70, 80});

@@ -4,6 +4,7 @@
 #include "lppool/base/error.h"
 #include "support/naive_conv.h"
 #include "support/random.h"
+#include "lppool/tensor/convert.h"
 #include "support/run_op.h"
 
 using namespace lppool;
@@ -248,4 +249,27 @@ TEST_CASE("QLinearMatMul rounds half to even and saturates", "[ops][QLinearMatMu
   };
   CHECK(run({1, 3, 5, 255}, 1.0f, 1) == std::vector<double>{1, 3, 3, 129});  // 0.5, 1.5, 2.5, 127.5 and 1 each
   CHECK(run({255, 2}, 0.25f, 0) == std::vector<double>{255, 4});
+}
+
+TEST_CASE("QLinearMatMul takes float8, alone and beside integers", "[ops][QLinearMatMul]") {
+  const auto e4m3 = [](Shape shape, std::vector<double> values) {
+    const auto rank_one = Tensor::of<double>(std::move(shape), values);
+    return convert(rank_one, DataType::kFloat8E4M3FN);
+  };
+  const auto scale = [](float value) { return Tensor::scalar<float>(value); };
+  const Tensor a = e4m3({2, 2}, {1.5, -2, 448, 448}), b = e4m3({2, 1}, {4, 0.5});
+  const Tensor zero = convert(Tensor::scalar<double>(0), DataType::kFloat8E4M3FN);
+  OpCall call{.op_type = "QLinearMatMul", .opset = 21};
+  call.inputs = {a, scale(0.5f), zero, b, scale(1), zero, scale(0.25f), zero};
+  // (6 - 1) * 0.5 / 0.25 = 10; 2016 * 2 is beyond the largest, 448.
+  const Tensor y = run_op1(call);
+  CHECK(y.dtype() == DataType::kFloat8E4M3FN);
+  CHECK(to_doubles(convert(y, DataType::kFloat64)) == std::vector<double>{10, 448});
+  // 11 * 3 = 33 lies between 32 and 36: ties are not met, 32 is nearer.
+  call.inputs = {Tensor::of<std::int8_t>({1, 1}, {12}), scale(1), Tensor::scalar<std::int8_t>(1),
+                 e4m3({1, 1}, {3}), scale(1), zero, scale(1), zero};
+  CHECK(to_doubles(convert(run_op1(call), DataType::kFloat64)) == std::vector<double>{32});
+  // To integers: 5 / 2 rounds to 2, plus the zero point.
+  call.inputs = {a, scale(1), zero, b, scale(1), zero, scale(2), Tensor::scalar<std::uint8_t>(100)};
+  CHECK(to_doubles(run_op1(call)) == std::vector<double>{102, 255});
 }
