@@ -71,6 +71,34 @@ class Binder {
     return total;
   }
 
+  // Takes account of what is about to be copied; a small file could ask for more than any memory holds.
+  void charge(std::size_t bytes) {
+    copied_ = bytes > limits_.max_copies ? bytes : copied_ + bytes;
+    if (copied_ > limits_.max_copies) {
+      fail(ErrorKind::kLimit, "more than {} bytes of names and attributes once functions are put in place", limits_.max_copies);
+    }
+  }
+
+  static std::size_t size_of(const std::vector<Attribute>& attributes) {
+    std::size_t total = 0;
+    for (const Attribute& a : attributes) {
+      total += sizeof(Attribute) + a.name.size() + a.s.size() + a.floats.size() * sizeof(float) + a.ints.size() * sizeof(a.ints[0]);
+      for (const std::string& s : a.strings) total += sizeof s + s.size();
+    }
+    return total;
+  }
+
+  static std::size_t size_of(const std::vector<std::string>& names, const Scope& scope) {
+    std::size_t total = 0;
+    for (const std::string& name : names) total += sizeof name + scope.prefix.size() + name.size();
+    return total;
+  }
+
+  static std::size_t size_of(const Node& node, const Scope& scope) {
+    const std::size_t texts = scope.where.size() + scope.origin.size() + scope.prefix.size() + 3 * node.name.size() + 3 * node.op_type.size();
+    return sizeof(BoundNode) + texts + size_of(node.inputs, scope) + size_of(node.outputs, scope) + size_of(node.attributes);
+  }
+
   static std::string rename(const std::string& name, const Scope& scope) {
     if (scope.renames == nullptr || name.empty()) return name;
     const auto found = scope.renames->find(name);
@@ -103,6 +131,7 @@ class Binder {
 
   void add_node(const Node& source, std::int64_t index, const Scope& scope, BoundGraph& bound, std::size_t depth) {
     if (++node_count_ > limits_.max_nodes) too_many();
+    if (scope.renames != nullptr) charge(size_of(source, scope));
     BoundNode node;
     node.node = source;
     node.index = index;
@@ -198,13 +227,17 @@ class Binder {
     }
     inner.renames = &renames;
 
+    charge(size_of(function.attribute_defaults) + size_of(call.node.attributes));
     std::map<std::string, Attribute> arguments;
     for (const Attribute& attribute : function.attribute_defaults) arguments[attribute.name] = attribute;
     for (const Attribute& attribute : call.node.attributes) arguments[attribute.name] = attribute;
     inner.arguments = &arguments;
 
     add_nodes(function.nodes, inner, bound, depth + 1);
-    for (const ValueInfo& info : function.value_infos) bound.value_infos.push_back({rename(info.name, inner), info.type});
+    for (const ValueInfo& info : function.value_infos) {
+      charge(sizeof info + inner.prefix.size() + info.name.size());
+      bound.value_infos.push_back({rename(info.name, inner), info.type});
+    }
     for (const auto& [from, to] : aliases) add_alias(from, to, call, bound);
   }
 
@@ -227,6 +260,7 @@ class Binder {
   std::unordered_map<const Function*, std::size_t> counts_;
   std::unordered_set<std::string> prefixes_;
   std::size_t node_count_ = 0;
+  std::size_t copied_ = 0;  // bytes, see charge()
 };
 
 }  // namespace

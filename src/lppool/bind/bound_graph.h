@@ -37,6 +37,7 @@ struct BoundGraph {
 struct BindLimits {
   std::size_t max_depth = 100;          // nested calls and branches together
   std::size_t max_nodes = 1'000'000;    // after functions have been put in place
+  std::size_t max_copies = 512u << 20;  // bytes that calls of functions may copy: names, which each call lengthens; attributes
 };
 
 // Throws kLimit where functions nest or grow past the limits (a recursive function always does), kRuntime where the model
