@@ -183,7 +183,16 @@ Json row_json(const Row& row) {
   return json;
 }
 
-std::string row_text(const Row& row, std::size_t width, bool color) {
+// The least of each tolerance that passes; with the other of the first two as it is given. What was asked in ulp is
+// answered in ulp.
+std::string least_tolerance(const TensorComparison& c, const ComparisonTolerance& asked) {
+  if (asked.ulp && c.max_ulp) return fmt::format("ulp {}", *c.max_ulp);
+  std::string text = fmt::format("rtol {}, or atol {}", tolerance_text(c.needed_rtol), tolerance_text(c.needed_atol));
+  if (c.max_ulp) text += fmt::format(", or ulp {}", *c.max_ulp);
+  return text;
+}
+
+std::string row_text(const Row& row, const ComparisonTolerance& asked, std::size_t width, bool color) {
   const TensorComparison& c = row.result;
   std::string text = fmt::format("{:<{}}  {}", row.name, width, c.match ? paint("match", "32", color) : paint("DIFFERS", "31;1", color));
   if (row.shape) text += fmt::format("  {} {}", name(row.dtype), to_string(*row.shape));
@@ -197,8 +206,7 @@ std::string row_text(const Row& row, std::size_t width, bool color) {
   if (c.incomparable > 0) {
     text += fmt::format("    {} of them NaN or infinity against something else: no tolerance would pass\n", c.incomparable);
   } else {
-    text += fmt::format("    would pass with rtol {}, or atol {}", tolerance_text(c.needed_rtol), tolerance_text(c.needed_atol));
-    text += c.max_ulp ? fmt::format(", or ulp {}\n", *c.max_ulp) : "\n";
+    text += fmt::format("    would pass with {}\n", least_tolerance(c, asked));
   }
   if (!c.ulp_histogram.empty()) {
     text += "    ulp:";
@@ -303,7 +311,7 @@ int run(Globals& globals, const Options& options) {
   std::size_t width = 0;
   for (const Row& row : rows) width = std::max(width, std::min<std::size_t>(row.name.size(), 48));
   std::string text;
-  for (const Row& row : rows) text += row_text(row, width, globals.color);
+  for (const Row& row : rows) text += row_text(row, options.tolerance, width, globals.color);
   if (rows.size() > 1) {
     text += fmt::format("{} of {} tensors match", matched, rows.size());
     if (only_a + only_b > 0) text += fmt::format(", {} only in A, {} only in B", only_a, only_b);
