@@ -1,16 +1,20 @@
 // infer: types and shapes of every tensor, as a golden file for CI, as an annotated model, or explained.
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <memory>
+#include <mutex>
 #include <set>
 
-#include "ci_formats.h"
 #include "commands.h"
 #include "golden_shapes.h"
+#include "infer_report.h"
 #include "lppool/base/text.h"
+#include "lppool/base/thread_pool.h"
 #include "lppool/check/check.h"
 #include "lppool/infer/infer.h"
 #include "lppool/infer/solve.h"
@@ -18,6 +22,7 @@
 #include "lppool/run/session.h"
 #include "model_files.h"
 #include "options.h"
+#include "progress.h"
 #include "report.h"
 
 namespace lppool::app {
@@ -189,21 +194,11 @@ std::set<std::string> own_values(const Graph& graph) {
   return names;
 }
 
-// What there is to say about one model.
-struct Answer {
-  std::string model, text;
-  Json document;
-  std::vector<Diagnostic> findings;
-  std::vector<std::string> differences;
-  double seconds = 0;
-  int code = 0;
-};
-
-void solve(const InferResult& result, const std::string& request, Answer& answer) {
+void solve(const InferResult& result, const std::string& request, InferredModel& answer) {
   const auto [tensor, target] = parse_target(request);
   const TensorInfo* info = result.find(tensor);
   if (info == nullptr || !info->type.shape) {
-    fail(ErrorKind::kUsage, "{}: {} '{}'", answer.model, info ? "no rank is known of tensor" : "no tensor", tensor);
+    fail(ErrorKind::kUsage, "{}: {} '{}'", answer.file, info ? "no rank is known of tensor" : "no tensor", tensor);
   }
   const DimSolution solution = solve_shape(*info->type.shape, target);
   Json values = Json::object();
@@ -224,10 +219,10 @@ void solve(const InferResult& result, const std::string& request, Answer& answer
 }
 
 // Where the model is invalid beyond shapes, the checker's errors are the answer.
-Answer infer_one(const Options& options, const std::string& path, const GoldenShapes* golden) {
+InferredModel infer_one(const Options& options, const std::string& path, const GoldenShapes* golden) {
   const auto begin = std::chrono::steady_clock::now();
-  Answer answer;
-  answer.model = path;
+  InferredModel answer;
+  answer.file = path;
   LoadOptions load;
   load.keep_bytes = !options.output.empty();
   ModelFile file = ModelFile::read(path, load);
@@ -261,9 +256,10 @@ Answer infer_one(const Options& options, const std::string& path, const GoldenSh
     answer.text = result_text(result);
   }
   if (golden != nullptr && result.ok()) {
+    answer.compared = true;
     answer.differences = golden->compare(path, result);
     answer.document["differences"] = answer.differences;
-    if (!answer.differences.empty()) answer.code = 1;
+    if (!answer.differences.empty() && !options.update) answer.code = 1;
   }
   if (!options.output.empty() && answer.code == 0) {
     const std::set<std::string> own = own_values(*file.model().graph);
@@ -279,80 +275,77 @@ Answer infer_one(const Options& options, const std::string& path, const GoldenSh
   return answer;
 }
 
-std::string github(const std::vector<Answer>& answers) {
-  std::string text;
-  for (const Answer& answer : answers) {
-    for (const Diagnostic& finding : answer.findings) {
-      const std::string_view level = finding.severity == Severity::kError ? "error" : finding.severity == Severity::kWarning ? "warning" : "notice";
-      text += github_annotation(level, answer.model, finding.code, finding.message);
-    }
-    for (const std::string& difference : answer.differences) text += github_annotation("error", answer.model, "shape", difference);
+// One model that cannot be read is an error of the call; among several it is one answer of many.
+std::vector<InferredModel> infer_all(Globals& globals, const Options& options, const std::vector<std::string>& files, const GoldenShapes* golden) {
+  if (files.size() == 1) {
+    globals.model = files[0];
+    return {infer_one(options, files[0], golden)};
   }
-  return text;
+  std::vector<InferredModel> answers(files.size());
+  ThreadPool pool(std::min<int>(globals.threads, static_cast<int>(std::min<std::size_t>(files.size(), 1024))));
+  Progress progress(globals.quiet);
+  std::mutex mutex;
+  std::size_t done = 0;
+  pool.parallel_for(static_cast<std::int64_t>(files.size()), 1, [&](std::int64_t begin, std::int64_t end) {
+    for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
+      try {
+        answers[i] = infer_one(options, files[i], golden);
+      } catch (const Error& error) {
+        if (error.kind() == ErrorKind::kInterrupted) throw;
+        answers[i].file = files[i];
+        answers[i].error = error;
+        answers[i].code = exit_code(error.kind());
+      }
+      const std::lock_guard lock(mutex);
+      progress.update("infer", ++done, files.size(), files[i]);
+    }
+  });
+  return answers;
 }
 
-std::string junit(const std::vector<Answer>& answers) {
-  std::vector<JunitCase> cases;
-  for (const Answer& answer : answers) {
-    JunitCase entry;
-    entry.classname = "infer";
-    entry.name = answer.model;
-    entry.seconds = answer.seconds;
+// What does not belong to the answer.
+void log_findings(const Globals& globals, const std::vector<InferredModel>& answers) {
+  for (const InferredModel& answer : answers) {
     for (const Diagnostic& finding : answer.findings) {
-      if (finding.severity == Severity::kError) entry.details += finding_text(finding, false);
+      if (!globals.quiet || finding.severity == Severity::kError) fmt::print(stderr, "{}: {}", answer.file, finding_text(finding, false));
     }
-    for (const std::string& difference : answer.differences) entry.details += difference + "\n";
-    if (answer.code != 0) {
-      entry.outcome = JunitCase::Outcome::kFailed;
-      entry.message = entry.details.substr(0, entry.details.find('\n'));
-    }
-    cases.push_back(std::move(entry));
+    if (answer.error) spdlog::error("{}", answer.error->what());
   }
-  return junit_document("lppool-cli infer", cases);
-}
-
-void print_answers(const Globals& globals, const Options& options, const std::vector<Answer>& answers) {
-  if (globals.format == "github") return print(github(answers));
-  if (globals.format == "junit") return print(junit(answers));
-  if (globals.format == "json") {
-    if (answers.size() == 1) return print_json(answers[0].document);
-    Json documents = Json::array();
-    for (const Answer& answer : answers) documents.push_back(answer.document);
-    return print_json({{"schema_version", kSchemaVersion}, {"models", documents}});
-  }
-  std::string text;
-  for (const Answer& answer : answers) {
-    for (const Diagnostic& finding : answer.findings) {
-      if (!globals.quiet || finding.severity == Severity::kError) fmt::print(stderr, "{}: {}", answer.model, finding_text(finding, false));
-    }
-    for (const std::string& difference : answer.differences) fmt::print(stderr, "{}: {}\n", answer.model, difference);
-    if (answers.size() > 1) text += fmt::format("{}{}:\n", text.empty() ? "" : "\n", answer.model);
-    text += answer.text;
-  }
-  if (options.output != "-" && options.write_expect != "-") print(text);
 }
 
 int run(Globals& globals, const Options& options) {
-  const std::vector<std::string> models = find_models(options.models);
-  if (!options.output.empty() && models.size() > 1) fail(ErrorKind::kUsage, "-o takes one model, {} given", models.size());
+  const std::vector<std::string> files = find_models(options.models);
+  if (!options.output.empty() && files.size() > 1) fail(ErrorKind::kUsage, "-o takes one model, {} given", files.size());
   if (options.update && options.expect.empty()) fail(ErrorKind::kUsage, "--update renews the file that --expect names, which is missing");
   // With --update a file that is not there yet is made.
   const bool compare = !options.expect.empty() && !(options.update && !std::filesystem::exists(options.expect));
   std::optional<GoldenShapes> golden;
-  if (compare) golden = GoldenShapes::read(options.expect);
-  std::vector<Answer> answers;
+  if (compare) golden = GoldenShapes::read(options.expect, files.size() == 1);
+  const std::vector<InferredModel> answers = infer_all(globals, options, files, golden ? &*golden : nullptr);
   int code = 0;
-  for (const std::string& model : models) {
-    globals.model = model;
-    answers.push_back(infer_one(options, model, golden ? &*golden : nullptr));
-    if (options.update && answers.back().findings.empty()) answers.back().code = 0;  // differences are what is wanted
-    code = std::max(code, answers.back().code);
-  }
   Json documents = Json::array();
-  for (const Answer& answer : answers) documents.push_back(answer.document);
-  if (!options.write_expect.empty()) GoldenShapes::write(options.write_expect, documents);
-  if (options.update && code == 0) GoldenShapes::write(options.expect, documents);
-  print_answers(globals, options, answers);
+  for (const InferredModel& answer : answers) {
+    code = std::max(code, answer.code);
+    documents.push_back(answer.document);
+  }
+  // Written whole or not at all: not where a model has no shapes to write.
+  const bool complete = code == 0 || (code == 1 && std::ranges::all_of(answers, &InferredModel::compared));
+  if (complete && !options.write_expect.empty()) GoldenShapes::write(options.write_expect, documents);
+  if (complete && options.update && !golden) GoldenShapes::write(options.expect, documents);
+  if (complete && options.update && golden) {
+    for (const InferredModel& answer : answers) golden->renew(answer.file, answer.document);
+    golden->write();
+  }
+  if (globals.format == "json") print_json(infer_json(answers));
+  else if (globals.format == "github") print(infer_github(answers));
+  else if (globals.format == "junit") print(infer_junit(answers));
+  else {
+    log_findings(globals, answers);
+    const bool asked_else = !options.explain.empty() || !options.solve.empty();
+    const bool table = options.expect.empty() || asked_else;
+    if (options.output != "-" && options.write_expect != "-" && (table || golden)) print(infer_text(answers, table, globals.color));
+    if (options.update) spdlog::info("{} {}", options.expect, !complete ? "is left as it was" : golden ? "renewed" : "written");
+  }
   return code;
 }
 
@@ -372,7 +365,7 @@ void add_infer(const Registration& r) {
   verb->add_option("-o,--output", options->output, "Write the model with all inferred types; every other byte stays as it is")->type_name("FILE");
   verb->add_option("--expect", options->expect, "Compare with a file of expected shapes; \"*\" matches any dimension")->type_name("FILE");
   verb->add_option("--write-expect", options->write_expect, "Write the file of expected shapes")->type_name("FILE");
-  verb->add_flag("--update", options->update, "Renew the file of --expect instead of failing where shapes changed");
+  verb->add_flag("--update", options->update, "Renew the file of --expect where shapes changed; \"*\" and the choice of tensors stay");
   verb->add_option("--solve", options->solve, "Say which values of the inputs' symbols give this shape; '*' asks nothing")->type_name("TENSOR=SHAPE");
   verb->add_option("--explain", options->explain, "Print how the tensor's shape came about, back to the inputs")->type_name("TENSOR");
   verb->add_option("--format", r.globals.format, "Form of the answer")->check(CLI::IsMember({"text", "json", "github", "junit"}))->type_name("FORMAT");

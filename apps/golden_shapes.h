@@ -1,6 +1,6 @@
 #pragma once
 
-#include <map>
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -13,17 +13,26 @@ namespace lppool::app {
 // list are not compared; "*" stands for any dimension.
 class GoldenShapes {
  public:
-  // Throws kIo, kParse.
-  static GoldenShapes read(const std::string& path);
+  // A file that lists one model counts, where `any_name` says so, whatever that model was called. Throws kIo, kParse.
+  static GoldenShapes read(const std::string& path, bool any_name);
+  // `documents`: what `infer --format json` prints for each model.
   static void write(const std::string& path, const Json& documents);
 
-  // One line per difference. A file for one model counts whatever that model was called; in one for several the model is
-  // looked up by path, else by file name; a model it does not list is a difference.
+  // One line per difference. A model is looked up by path, else by file name if one only is called so; a model the file does
+  // not list is a difference.
   std::vector<std::string> compare(const std::string& model, const InferResult& result) const;
 
+  // Renews what is listed of the model, or adds it. What was chosen by hand stays: wildcards, where the rank is the same, and
+  // which tensors are listed; new tensors come in where others of their kind are listed, those that are gone go.
+  void renew(const std::string& model, const Json& document);
+  // Models that were not renewed stay as they are.
+  void write() const;
+
  private:
-  const Json* find(const std::string& model) const;
+  // The place in models_, or -1.
+  std::ptrdiff_t find(const std::string& model) const;
   std::string path_;
+  bool any_name_ = false;
   std::vector<Json> models_;
 };
 
