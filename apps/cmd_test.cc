@@ -1,5 +1,6 @@
 // test: runs ONNX backend test folders, found recursively, several at a time.
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -63,16 +64,32 @@ std::vector<std::string> read_expected_failures(const std::string& path) {
   return names;
 }
 
-std::vector<std::filesystem::path> select(const Options& options) {
+std::string name_of(const std::filesystem::path& path) { return (path.filename().empty() ? path.parent_path() : path).filename().string(); }
+
+// A name that no case has is a typing error, or a case that is gone.
+void warn_of_unknown(const std::vector<std::string>& expected, const std::vector<std::filesystem::path>& cases, const std::string& file) {
+  for (const std::string& glob : expected) {
+    if (std::ranges::none_of(cases, [&](const auto& path) { return glob_match(glob, name_of(path)); })) {
+      spdlog::warn("{}: no case is called '{}'", file, glob);
+    }
+  }
+}
+
+// Throws kUsage where there is nothing to run; a shard may get nothing.
+std::vector<std::filesystem::path> select(const Options& options, const std::vector<std::string>& expected) {
   std::vector<std::filesystem::path> cases;
   for (const std::string& path : options.paths) {
     for (auto& found : find_cases(path)) cases.push_back(std::move(found));
   }
+  warn_of_unknown(expected, cases, options.expect_fail);
   std::erase_if(cases, [&](const std::filesystem::path& path) {
-    const std::string name = (path.filename().empty() ? path.parent_path() : path).filename().string();
+    const std::string name = name_of(path);
     return !options.filters.empty() &&
            std::ranges::none_of(options.filters, [&](const std::string& glob) { return glob_match(glob, name); });
   });
+  if (cases.empty()) {
+    fail(ErrorKind::kUsage, "no test folder (model.onnx beside test_data_set_0) found{}", options.filters.empty() ? "" : " that --filter lets through");
+  }
   if (options.shard.empty()) return cases;
   std::size_t index = 0, count = 0;
   char rest = 0;
@@ -84,8 +101,8 @@ std::vector<std::filesystem::path> select(const Options& options) {
   return mine;
 }
 
-std::vector<Outcome> run_all(const Globals& globals, const Options& options, const std::vector<std::filesystem::path>& cases) {
-  const std::vector<std::string> expected = read_expected_failures(options.expect_fail);
+std::vector<Outcome> run_all(const Globals& globals, const Options& options, const std::vector<std::string>& expected,
+                             const std::vector<std::filesystem::path>& cases) {
   CaseOptions case_options{options.rtol, options.atol, options.ulp, 1};
   const int jobs = std::max(1, options.jobs > 0 ? options.jobs : globals.threads);
   // Few cases: the threads go into the cases themselves.
@@ -103,7 +120,10 @@ std::vector<Outcome> run_all(const Globals& globals, const Options& options, con
         outcome.result = run_case(cases[i], case_options);
         const bool known = std::ranges::any_of(expected, [&](const std::string& glob) { return glob_match(glob, outcome.result.name); });
         switch (outcome.result.status) {
-          case CaseStatus::kPassed: outcome.verdict = known ? Verdict::kUnexpectedPass : Verdict::kPassed; break;
+          case CaseStatus::kPassed:
+            outcome.verdict = known ? Verdict::kUnexpectedPass : Verdict::kPassed;
+            if (known) outcome.result.message = "passed, but is listed as failing";
+            break;
           case CaseStatus::kFailed: outcome.verdict = known ? Verdict::kExpectedFailure : Verdict::kFailed; break;
           case CaseStatus::kSkipped: outcome.verdict = Verdict::kSkipped; break;
         }
@@ -134,10 +154,9 @@ std::string junit(const std::vector<Outcome>& outcomes) {
     entry.message = o.result.message;
     switch (o.verdict) {
       case Verdict::kPassed: break;
-      case Verdict::kFailed: entry.outcome = JunitCase::Outcome::kFailed; break;
+      case Verdict::kFailed:
       case Verdict::kUnexpectedPass:
         entry.outcome = JunitCase::Outcome::kFailed;
-        entry.message = "passed, but is listed as failing";
         break;
       case Verdict::kSkipped: entry.outcome = JunitCase::Outcome::kSkipped; break;
       case Verdict::kExpectedFailure:
@@ -150,25 +169,31 @@ std::string junit(const std::vector<Outcome>& outcomes) {
   return junit_document("lppool-cli test", cases);
 }
 
+// What comes after # is a directive.
+std::string tap_name(const std::string& name) {
+  std::string text;
+  for (const char c : name) text += c == '#' ? "\\#" : std::string(1, c);
+  return text;
+}
+
 std::string tap(const std::vector<Outcome>& outcomes) {
   std::string text = fmt::format("TAP version 13\n1..{}\n", outcomes.size());
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
     const Outcome& o = outcomes[i];
     const bool good = o.verdict == Verdict::kPassed || o.verdict == Verdict::kSkipped;
-    text += fmt::format("{} {} - {}", good ? "ok" : "not ok", i + 1, o.result.name);
+    text += fmt::format("{} {} - {}", good ? "ok" : "not ok", i + 1, tap_name(o.result.name));
     if (o.verdict == Verdict::kSkipped) text += fmt::format(" # SKIP {}", o.result.message);
     if (o.verdict == Verdict::kExpectedFailure) text += fmt::format(" # TODO {}", o.result.message);
-    if (o.verdict == Verdict::kUnexpectedPass) text += "\n# passed, but is listed as failing";
-    if (o.verdict == Verdict::kFailed) text += fmt::format("\n# {}", o.result.message);
+    if (o.verdict == Verdict::kFailed || o.verdict == Verdict::kUnexpectedPass) text += fmt::format("\n# {}", o.result.message);
     text += "\n";
   }
   return text;
 }
 
 int run(const Globals& globals, const Options& options) {
-  const auto cases = select(options);
-  if (cases.empty()) fail(ErrorKind::kUsage, "no test folder (model.onnx beside test_data_set_0) found{}", options.filters.empty() ? "" : " that --filter lets through");
-  const std::vector<Outcome> outcomes = run_all(globals, options, cases);
+  const std::vector<std::string> expected_failures = read_expected_failures(options.expect_fail);
+  const auto cases = select(options, expected_failures);
+  const std::vector<Outcome> outcomes = run_all(globals, options, expected_failures, cases);
   const auto count = [&](Verdict v) { return static_cast<std::size_t>(std::ranges::count(outcomes, v, &Outcome::verdict)); };
   const std::size_t passed = count(Verdict::kPassed), failed = count(Verdict::kFailed) + count(Verdict::kUnexpectedPass);
   const std::size_t skipped = count(Verdict::kSkipped), expected = count(Verdict::kExpectedFailure);
@@ -187,8 +212,7 @@ int run(const Globals& globals, const Options& options) {
     for (const Outcome& o : outcomes) {
       if (o.verdict == Verdict::kPassed) continue;
       const std::string_view sgr = o.verdict == Verdict::kSkipped || o.verdict == Verdict::kExpectedFailure ? "33" : "31;1";
-      const std::string message = o.verdict == Verdict::kUnexpectedPass ? "passed, but is listed as failing" : o.result.message;
-      text += fmt::format("{} {}: {}\n", paint(verdict_name(o.verdict), sgr, globals.color), o.result.name, message);
+      text += fmt::format("{} {}: {}\n", paint(verdict_name(o.verdict), sgr, globals.color), o.result.name, o.result.message);
     }
     text += fmt::format("{} passed, {} failed, {} skipped", passed, failed, skipped);
     if (expected > 0) text += fmt::format(", {} failed as expected", expected);
@@ -213,7 +237,7 @@ void add_test(const Registration& r) {
   verb->add_option("--atol", options->atol, "Absolute tolerance (default 1e-7)")->check(CLI::NonNegativeNumber)->type_name("X");
   verb->add_option("--ulp", options->ulp, "Floats may be this many representable values apart, instead")->check(CLI::NonNegativeNumber)->type_name("N");
   verb->add_option("--shard", options->shard, "Only every Nth case, beginning with the Ith")->type_name("I/N");
-  verb->add_option("--expect-fail", options->expect_fail, "File with names of cases known to fail, one a line")->type_name("FILE");
+  verb->add_option("--expect-fail", options->expect_fail, "File with names of cases known to fail, one a line; globs, and # for comments")->type_name("FILE");
   verb->add_option("--jobs", options->jobs, "Cases run at a time (default: --threads)")->check(CLI::Range(1, 1024))->type_name("N");
   verb->add_option("--format", r.globals.format, "Form of the answer")->check(CLI::IsMember({"text", "json", "junit", "tap"}))->type_name("FORMAT");
   verb->callback([r, options] { r.action = [&globals = r.globals, options] { return run(globals, *options); }; });

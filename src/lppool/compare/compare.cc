@@ -53,6 +53,7 @@ class Tally {
                               : std::min(allowed > 0 ? d.abs / allowed : d.abs, std::numeric_limits<double>::max());
     }
     mismatches_ += !ok;
+    if (!ok && (first_ < 0 || index < first_)) first_ = index;
     if (worst_ < 0 || excess > worst_excess_ || (excess == worst_excess_ && index < worst_)) {
       worst_ = index;
       worst_excess_ = excess;
@@ -69,6 +70,7 @@ class Tally {
     max_ulp_ = std::max(max_ulp_, other.max_ulp_);
     needed_rtol_ = std::max(needed_rtol_, other.needed_rtol_);
     needed_atol_ = std::max(needed_atol_, other.needed_atol_);
+    if (other.first_ >= 0 && (first_ < 0 || other.first_ < first_)) first_ = other.first_;
     if (other.worst_ < 0) return;
     if (worst_ < 0 || other.worst_excess_ > worst_excess_ || (other.worst_excess_ == worst_excess_ && other.worst_ < worst_)) {
       worst_ = other.worst_;
@@ -85,6 +87,7 @@ class Tally {
     result.needed_rtol = needed_rtol_;
     result.needed_atol = needed_atol_;
     if (worst_ >= 0) result.worst = worst_;
+    if (first_ >= 0) result.first = first_;
     if (!has_ulp) return;
     result.max_ulp = max_ulp_;
     result.ulp_histogram.assign(histogram_.begin(), histogram_.end());
@@ -114,7 +117,7 @@ class Tally {
   std::int64_t different_ = 0, incomparable_ = 0, mismatches_ = 0;
   double max_abs_ = 0, max_rel_ = 0, needed_rtol_ = 0, needed_atol_ = 0;
   std::uint64_t max_ulp_ = 0;
-  std::int64_t worst_ = -1;
+  std::int64_t worst_ = -1, first_ = -1;
   double worst_excess_ = 0;
 };
 

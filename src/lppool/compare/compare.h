@@ -39,6 +39,7 @@ struct TensorComparison {
   double needed_rtol = 0, needed_atol = 0;
   // The element farthest off (incomparable first, then by excess over the tolerance); none where all are equal.
   std::optional<std::int64_t> worst;
+  std::optional<std::int64_t> first;  // the first element outside the tolerance
 };
 
 // Compares elements of any type. `threads` may be null. The result does not depend on the number of threads.

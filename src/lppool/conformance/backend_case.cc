@@ -24,9 +24,14 @@ std::string tensor_mismatch(const Tensor& got, const Tensor& want, const Toleran
   const TensorComparison result = compare(got, want, {tolerance.rtol, tolerance.atol, tolerance.ulp, false});
   if (result.match) return "";
   if (!result.problem.empty()) return fmt::format("{} (got against expected)", result.problem);
-  const std::int64_t at = result.worst.value_or(0);
-  return fmt::format("{} of {} values differ, the farthest at [{}]: {}, expected {}", result.mismatches, result.elements,
-                     fmt::join(index_of(at, got.shape()), ", "), element_text(got, at), element_text(want, at));
+  const std::int64_t first = result.first.value_or(0), worst = result.worst.value_or(0);
+  const auto values = [&](std::int64_t at) {
+    return fmt::format("[{}]: {}, expected {}", fmt::join(index_of(at, got.shape()), ", "), element_text(got, at), element_text(want, at));
+  };
+  const std::string allowed = tolerance.ulp ? fmt::format("{} ulp", *tolerance.ulp) : fmt::format("rtol {}, atol {}", tolerance.rtol, tolerance.atol);
+  std::string text = fmt::format("{} of {} values outside {}, the first at {}", result.mismatches, result.elements, allowed, values(first));
+  if (worst != first) text += fmt::format(", the farthest at {}", values(worst));
+  return text;
 }
 
 struct NumberedFile {
@@ -72,7 +77,8 @@ Tolerance tolerance_of(const fs::path& folder, const CaseOptions& options) {
       if (key == "rtol" && good) tolerance.rtol = value.get<double>();
       else if (key == "atol" && good) tolerance.atol = value.get<double>();
       else if (key == "ulp" && good && value.is_number_integer()) tolerance.ulp = value.get<std::uint64_t>();
-      else fail(ErrorKind::kParse, "{}: '{}' is not rtol, atol or ulp with a number >= 0", (folder / "tolerance.json").string(), key);
+      else fail(ErrorKind::kParse, "{}: '{}' is {}, expected rtol, atol (a number from 0 on) or ulp (a whole one)",
+                (folder / "tolerance.json").string(), key, value.dump());
     }
   }
   if (options.rtol || options.atol) tolerance.ulp.reset();

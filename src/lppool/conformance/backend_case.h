@@ -20,7 +20,7 @@ struct Tolerance {
   std::optional<std::uint64_t> ulp;
 };
 
-// Where `got` is farthest from matching `want`, as a sentence with coordinates and both values; empty where it matches.
+// Where `got` first fails to match `want`, and where it is farthest from it, as a sentence with coordinates and both values; empty where it matches.
 std::string mismatch(const Value& got, const Value& want, const Tolerance& tolerance);
 
 enum class CaseStatus { kPassed, kFailed, kSkipped };
