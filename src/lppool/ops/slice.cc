@@ -1,4 +1,4 @@
-// Slice: a range of each axis, with a step. Positions count from the end where negative and are clamped, as in numpy.
+// Slice: a range of each axis, with a step. Positions count from the end where negative and are clamped.
 #include <algorithm>
 #include <limits>
 
@@ -34,7 +34,9 @@ Range resolve(std::int64_t size, std::int64_t start, std::int64_t end, std::int6
     return {start, step, end > start ? ceil_div(end - start, step) : 0};
   }
   if (size == 0) return {};
-  start = std::clamp<std::int64_t>(start, -1, size - 1);
+  // Unlike numpy, which takes nothing where a backward slice starts before the first element: the text of version 13
+  // clamps to that element, and so do ONNX's inference and ONNX Runtime, for all versions.
+  start = std::clamp<std::int64_t>(start, 0, size - 1);
   end = std::clamp<std::int64_t>(end, -1, size - 1);
   return {start, step, start > end ? ceil_div(start - end, -step) : 0};
 }
