@@ -96,11 +96,14 @@ std::vector<CodeModel> initializer_models() {
   body.input("i", "int64 scalar").input("c1", "bool scalar").input("a", "float32 1x1x5x5");
   body.initializer("i", Tensor::scalar<std::int64_t>(0));
   body.node("GlobalLpPool", "a", "b").output("c1", "").output("b", "");
+  GraphBuilder without_x("body");
+  without_x.input("i", "int64 scalar").input("c1", "bool scalar").node("GlobalLpPool", "x", "b").output("c1", "").output("b", "");
   return {
       with("GR010", "an initializer without name", nameless.graph),
       with("GR011", "initializer 'w' twice", twice.graph),
       with("GR012", "an initializer that is no input, in IR version 3", ir3.graph, 3),
       with("GR023", "the body's input 'i' is also an initializer", with_body(body.graph)),
+      with("GR024", "the body does not take the carried value", with_body(without_x.graph)),
   };
 }
 

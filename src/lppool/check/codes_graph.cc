@@ -89,6 +89,11 @@ constexpr CodeInfo kCodes[] = {
      "From IR version 4 on a branch may not have both under one name: its inputs come from the operator, which would "
      "overwrite the initializer (docs/IR.md, \"Nodes\").",
      "body { input: \"i\"  initializer { name: \"i\" } }", "body { input: \"i\"  initializer { name: \"c\" } }"},
+    {"GR024", kError, "a body takes or gives another number of values than its node",
+     "A branch of If takes none and gives the node's outputs. The body of Loop takes the round, the condition and each "
+     "carried value, and gives the condition, each carried value and what is stacked up. The bodies of Scan and "
+     "SequenceMap take the node's inputs (without sequence_lens, in Scan 8) and give its outputs.",
+     "Loop(M, cond, x) -> y  with  body(round, cond) -> (cond, x)", "Loop(M, cond, x) -> y  with  body(round, cond, x) -> (cond, x)"},
 };
 
 }  // namespace

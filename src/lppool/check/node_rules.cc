@@ -127,6 +127,7 @@ void check_node(CheckState& state, const Body& body, const Node& node, std::int6
     }
   }
   check_arity(state, place);
+  if (canonical_domain(node.domain).empty()) check_bodies(state, place);
   check_attributes(state, place);
 }
 

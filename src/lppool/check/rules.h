@@ -77,6 +77,9 @@ bool has_broken_edges(const CheckState& state);
 // node_rules.cc
 void check_node(CheckState& state, const Body& body, const Node& node, std::int64_t index, const std::string& path);
 
+// body_rules.cc: of a node of a standard operator, whose schema is known
+void check_bodies(CheckState& state, const Place& place);
+
 // attribute_rules.cc
 void check_attribute_form(CheckState& state, const Body& body, const Place& place);
 void check_attribute_value(CheckState& state, const Place& place, const Attribute& attribute);

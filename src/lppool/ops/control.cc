@@ -184,6 +184,17 @@ struct LoopLevel {
 
 // A carried value has, before every round, its initial type or the one the body left. Types are widened until the body
 // gives back what it got; that ends, for the third attempt leaves no shapes.
+void check_condition(const ValueType& type) {
+  const bool known = type.kind != Type::Kind::kUnset && (type.kind != Type::Kind::kTensor || type.dtype != DataType::kUndefined);
+  if (!known) return;
+  const bool fits = type.kind == Type::Kind::kTensor && type.dtype == DataType::kBool;
+  if (!fits) fail(ErrorKind::kRuntime, "the body's first output, the condition, is {}, expected bool", to_string(type));
+  const auto elements = type.shape ? product(*type.shape).value() : std::optional<std::int64_t>(1);
+  if (elements && *elements != 1) {
+    fail(ErrorKind::kRuntime, "the body's first output, the condition, is {}, expected one element", to_string(type));
+  }
+}
+
 void infer_loop(InferContext& ctx) {
   const Graph& body = body_of(ctx.attributes, "body");
   const std::size_t carried = carried_count(ctx.input_count());
@@ -199,6 +210,7 @@ void infer_loop(InferContext& ctx) {
     arguments.insert(arguments.end(), before.begin(), before.end());
     after = ctx.infer_subgraph(body, arguments);
     if (after.size() != body.outputs.size()) return;
+    if (ctx.has_input(1)) check_condition(after[0]);
     bool stable = true;
     for (std::size_t i = 0; i < carried; ++i) {
       const ValueType both = union_of(before[i], after[i + 1]);

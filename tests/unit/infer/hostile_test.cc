@@ -55,10 +55,10 @@ TEST_CASE("branches of an If have no inputs, as many outputs as the node, and on
   CHECK(errors(with_if("bool scalar", branch_node(plain, other))).empty());
   CHECK(errors(with_if("bool 1", branch_node(plain, other))).empty());
   CHECK(errors(with_if("bool 3", branch_node(plain, other))) == "SH002");
-  CHECK(errors(with_if("bool scalar", branch_node(branch("t", {make_node("Relu", "q", "t")}, {"q"}), other))) == "SH002");
+  CHECK(errors(with_if("bool scalar", branch_node(branch("t", {make_node("Relu", "q", "t")}, {"q"}), other))) == "GR024");
   Graph two = branch("t", {make_node("Relu", "x", "t"), make_node("Abs", "x", "t2")});
   two.outputs.push_back({"t2", {}});
-  CHECK(errors(with_if("bool scalar", branch_node(two, other))) == "SH002");
+  CHECK(errors(with_if("bool scalar", branch_node(two, other))) == "GR024");
 }
 
 TEST_CASE("a new shape is a list", "[infer]") {
