@@ -12,6 +12,7 @@
 #endif
 
 #include <algorithm>
+#include <utility>
 
 #include "lppool/kernels/double_double.h"
 #include "lppool/kernels/job.h"
@@ -108,13 +109,32 @@ DoubleDouble sum_plane(const Powers<Type, P, S>& powers, const typename Type::St
   return sum;
 }
 
-// A vector whose lane i is the sum of the lanes of v[i], i < N = lanes: neighbouring lanes are added and two vectors
-// packed into one, until one is left.
+// A vector whose lane i is the sum of the lanes of v[i], i < N = lanes: two vectors become one, neighbours (or blocks
+// of neighbours) of each added, until one is left.
 template <std::int64_t N, class Acc>
 HWY_INLINE Acc sum_each(const Acc* v) {
   if constexpr (N == 1) {
     return v[0];
-#if HWY_TARGET != HWY_SCALAR
+#if LPPOOL_QUICK_ROOT
+  } else {
+    // Blends may use any execution unit, permutations of two vectors only two of the four.
+    const auto blended = [](auto lanes_of_b, Vd a, Vd b)
+                             HWY_ATTR { return Vd{_mm512_mask_blend_pd(lanes_of_b.value, a.raw, b.raw)}; };
+    const auto kept = [&](Vd a, Vd b) HWY_ATTR {
+      return blended(std::integral_constant < __mmask8, N == 2 ? 0xaa : N == 4 ? 0xcc : 0xf0 > (), a, b);
+    };
+    const auto moved = [&](Vd a, Vd b) HWY_ATTR {
+      if constexpr (N == 2) return Vd{_mm512_shuffle_pd(a.raw, b.raw, 0x55)};
+      const Vd m = blended(std::integral_constant < __mmask8, N == 4 ? 0x33 : 0x0f > (), a, b);
+      return N == 4 ? Vd{_mm512_permutex_pd(m.raw, 0x4e)} : Vd{_mm512_shuffle_f64x2(m.raw, m.raw, 0x4e)};
+    };
+    const Acc a = sum_each<N / 2>(v), b = sum_each<N / 2>(v + N / 2);
+    if constexpr (std::is_same_v<Acc, Pair>) {
+      return add(Pair{kept(a.hi, b.hi), kept(a.lo, b.lo)}, Pair{moved(a.hi, b.hi), moved(a.lo, b.lo)});
+    } else {
+      return {hn::Add(kept(a.hi, b.hi), moved(a.hi, b.hi))};
+    }
+#elif HWY_TARGET != HWY_SCALAR
   } else {
     const Acc a = sum_each<N / 2>(v), b = sum_each<N / 2>(v + N / 2);
     return add(even_lanes(b, a), odd_lanes(b, a));
@@ -130,16 +150,11 @@ struct PlaneCut {
   unsigned first = 0, last = 0;  // bits
 };
 
-inline void cut_planes(std::int64_t n, PlaneCut* cuts) {
-  const std::int64_t step = lanes();
-  for (std::int64_t i = 0; i < step; ++i) {
-    const std::int64_t begin = i * n;
-    const std::int64_t head = std::min(n, (step - begin % step) % step);
-    const auto bits = [](std::int64_t count) { return (1u << count) - 1; };
-    cuts[i].first = bits(head) << (begin % step);
-    cuts[i].full = (n - head) / step;
-    cuts[i].last = bits((n - head) % step);
-  }
+constexpr PlaneCut cut_plane(std::int64_t n, std::int64_t i, std::int64_t step) {
+  const std::int64_t begin = i * n;
+  const std::int64_t head = std::min(n, (step - begin % step) % step);
+  const auto bits = [](std::int64_t count) { return (1u << count) - 1; };
+  return {(n - head) / step, bits(head) << (begin % step), bits((n - head) % step)};
 }
 
 HWY_INLINE Mask lane_mask(unsigned bits) {
@@ -159,38 +174,59 @@ HWY_INLINE typename Type::Acc add_lanes(const Powers<Type, P, S>& powers, typena
   return add_loosely(powers, sum, hn::IfThenElseZero(lane_mask(bits), v));
 }
 
-// Lane by lane sums of the planes of a cut.
+// Lane by lane sums of one plane of a cut; x moves on. `shared` is the vector the last plane ended in. With Unrolled,
+// the cut is known when this is compiled.
+template <bool Unrolled, class Type, int P, bool S>
+HWY_INLINE typename Type::Acc sum_cut_plane(const Powers<Type, P, S>& powers, const typename Type::Storage*& x,
+                                            const PlaneCut cut, Vd& shared) {
+  using Acc = typename Type::Acc;
+  const std::int64_t step = lanes();
+  // Two chains of additions, each of which waits for the last; those of double-doubles have enough to do meanwhile.
+  constexpr bool kTwo = std::is_same_v<Acc, Single>;
+  Acc even = zero<Acc>(), other = zero<Acc>();
+  Acc& odd = kTwo ? other : even;
+  if constexpr (P == 2 && std::is_same_v<Acc, Single>) even.hi = hn::Set(D(), kTinySum);
+  if (cut.first != 0) even = add_lanes(powers, even, shared, cut.first);
+  std::int64_t j = 0;
+  const auto add_two = [&]() HWY_ATTR {
+    even = add_loosely(powers, even, powers.value(x));
+    odd = add_loosely(powers, odd, powers.value(x + step));
+    x += 2 * step;
+  };
+  if constexpr (Unrolled) {
+#pragma GCC unroll 8
+    for (; j + 2 <= cut.full; j += 2) add_two();
+  } else {
+    for (; j + 2 <= cut.full; j += 2) add_two();
+  }
+  if (j < cut.full) {
+    even = add_loosely(powers, even, powers.value(x));
+    x += step;
+  }
+  if (cut.last != 0) {
+    shared = powers.value(x);
+    odd = add_lanes(powers, odd, shared, cut.last);
+    x += step;
+  }
+  return kTwo ? add(even, odd) : settled(even);
+}
+
 template <class Type, int P, bool S>
 HWY_INLINE void sum_planes(const Powers<Type, P, S>& powers, const typename Type::Storage* x, const PlaneCut* cuts,
                            typename Type::Acc* sums) {
-  using Acc = typename Type::Acc;
-  const D d;
-  const std::int64_t step = lanes();
-  Vd shared = hn::Zero(d);  // the vector the last plane ended in
-  for (std::int64_t i = 0; i < step; ++i) {
-    // Two chains of additions, each of which waits for the last; those of double-doubles have enough to do meanwhile.
-    constexpr bool kTwo = std::is_same_v<Acc, Single>;
-    Acc even = zero<Acc>(), other = zero<Acc>();
-    Acc& odd = kTwo ? other : even;
-    if constexpr (P == 2 && std::is_same_v<Acc, Single>) even.hi = hn::Set(d, kTinySum);
-    if (cuts[i].first != 0) even = add_lanes(powers, even, shared, cuts[i].first);
-    std::int64_t j = 0;
-    for (; j + 2 <= cuts[i].full; j += 2, x += 2 * step) {
-      even = add_loosely(powers, even, powers.value(x));
-      odd = add_loosely(powers, odd, powers.value(x + step));
-    }
-    if (j < cuts[i].full) {
-      even = add_loosely(powers, even, powers.value(x));
-      x += step;
-    }
-    if (cuts[i].last != 0) {
-      shared = powers.value(x);
-      odd = add_lanes(powers, odd, shared, cuts[i].last);
-      x += step;
-    }
-    sums[i] = kTwo ? add(even, odd) : settled(even);
-  }
+  Vd shared = hn::Zero(D());
+  for (std::int64_t i = 0; i < lanes(); ++i) sums[i] = sum_cut_plane<false>(powers, x, cuts[i], shared);
 }
+
+#if LPPOOL_QUICK_ROOT
+// The same for planes of N elements.
+template <std::int64_t N, class Type, int P, bool S, std::size_t... I>
+HWY_INLINE void sum_planes_of(const Powers<Type, P, S>& powers, const typename Type::Storage* x,
+                              typename Type::Acc* sums, std::index_sequence<I...>) {
+  Vd shared = hn::Zero(D());
+  ((sums[I] = sum_cut_plane<true>(powers, x, cut_plane(N, I, sizeof...(I)), shared)), ...);
+}
+#endif
 
 template <class Type, int P>
 class GlobalPooler {
@@ -202,7 +238,7 @@ class GlobalPooler {
   GlobalPooler(std::int64_t size, const LpNorm& norm) : size_(size), norm_(norm) {
     powers_.p = norm.whole;
     rounding_ = unscanned_rounding<Type, P>(norm, run_depth() + kLanes);
-    cut_planes(size, cuts_);
+    for (std::int64_t i = 0; i < lanes(); ++i) cuts_[i] = cut_plane(size, i, lanes());
   }
 
   void run(const T* x, T* y, std::int64_t planes) {
@@ -217,14 +253,22 @@ class GlobalPooler {
       const std::int64_t distance = kLanes * size_;
       for (std::int64_t v = 0; v < vectors; ++v) {
         Acc sums[kLanes];
-        if (size_ >= kLanes && size_ < 8 * kLanes * kStreams) {
+#if LPPOOL_QUICK_ROOT
+        // The 7 x 7 planes networks for images end in.
+        if (constexpr std::int64_t kUsual = 49; P == 2 && std::is_same_v<Acc, Single> && size_ == kUsual) {
+          sum_planes_of<kUsual>(powers_, first + v * distance, sums, std::make_index_sequence<kLanes>());
+        } else
+#endif
+            if (size_ >= kLanes && size_ < 8 * kLanes * kStreams) {
           sum_planes(powers_, first + v * distance, cuts_, sums);
         } else {
           for (std::int64_t i = 0; i < kLanes; ++i) sums[i] = sum_run(powers_, first + v * distance + i * size_, size_);
         }
         totals[v] = sum_each<kLanes>(sums);
       }
-      for (std::int64_t v = 0; v < vectors; ++v, plane += kLanes)
+      const std::int64_t end = plane + vectors * kLanes;
+      if (finish_quickly(totals, vectors, y + plane)) plane = end;
+      for (std::int64_t v = 0; plane < end; ++v, plane += kLanes)
         finish(totals[v], kLanes, x + plane * size_, y + plane);
     }
     for (; plane < planes; plane += kLanes) {
@@ -252,6 +296,24 @@ class GlobalPooler {
     } else {
       return {hn::Load(D(), hi)};
     }
+  }
+
+  // The roots of full vectors; false, and what is in the outputs means nothing, if any needs a closer look.
+  HWY_INLINE bool finish_quickly([[maybe_unused]] const Acc* sums, [[maybe_unused]] std::int64_t vectors,
+                                 [[maybe_unused]] T* y) const {
+#if LPPOOL_QUICK_ROOT
+    if constexpr (P == 2 && std::is_same_v<Acc, Single>) {
+      if (!can_check_runs<Type, P>(rounding_)) return false;
+      RunCheck<Type, P> check(rounding_);
+      for (std::int64_t v = 0; v < vectors; ++v) {
+        const Vd root = quick_sqrt(sums[v].hi);
+        Type::store(root, y + v * kLanes);
+        check.look(root);
+      }
+      return check.passed();
+    }
+#endif
+    return false;
   }
 
   HWY_INLINE void finish(Acc sum, std::int64_t n, const T* x, T* y) {
@@ -311,6 +373,9 @@ HWY_INLINE auto with_power_class(std::int64_t p, const Use& use) {
       return use(std::integral_constant<int, 2>());
     case 3:
       if constexpr (std::is_same_v<LPPOOL_ELEMENT, Float32>) return use(std::integral_constant<int, 3>());
+      return use(std::integral_constant<int, 0>());
+    case 5:
+      if constexpr (std::is_same_v<LPPOOL_ELEMENT, Float32>) return use(std::integral_constant<int, 5>());
       [[fallthrough]];
     default:
       return use(std::integral_constant<int, 0>());

@@ -16,6 +16,7 @@
 #include "lppool/base/checked.h"
 #include "lppool/kernels/double_double.h"
 #include "lppool/kernels/job.h"
+#include "lppool/kernels/line_finish-inl.h"
 #include "lppool/kernels/lines-inl.h"
 #include "lppool/kernels/scan-inl.h"
 
@@ -33,13 +34,13 @@ constexpr std::int64_t kPartedTaps = 36;
 // A line is `left_margin()` zeros, the sums of the elements of the axis, and zeros again, in `line_size()` doubles of
 // which all but the elements stay 0.
 template <class Type, int P>
-class LinePooler {
+class LinePooler : private LineFinisher<Type, P> {
  public:
-  using T = typename Type::Storage;
-  using Acc = typename Type::Acc;
+  using Finisher = LineFinisher<Type, P>;
+  using typename Finisher::Acc;
+  using typename Finisher::T;
 
-  LinePooler(const Box& box, const LpNorm& norm, const Rounding& rounding)
-      : box_(box), axis_(box.axes.back()), norm_(norm), rounding_(rounding) {
+  LinePooler(const Box& box, const LpNorm& norm, const Rounding& rounding) : Finisher(box, norm, rounding) {
     plan();
     left_margin_ = round_up(left_);
     line_size_ = left_margin_ + round_up(axis_.in) + round_up(right_) + kSlack;
@@ -95,7 +96,7 @@ class LinePooler {
       const std::int64_t k = axis_.kernel, d = axis_.dilation, start = axis_.start, size = line_size_;
       if (axis_.stride == 1) {
         if (k == 2) {
-          return finish_lines(
+          return this->finish_lines(
               [=](Line line, std::int64_t j) HWY_ATTR {
                 const Line at = line + (start + j);
                 return add(load<Acc>(at), load<Acc>(at + d));
@@ -103,14 +104,14 @@ class LinePooler {
               lines, size, count, y, y_step, next, next_step);
         }
         if (k == 5) {
-          return finish_lines([=](Line line, std::int64_t j) HWY_ATTR { return sum_of_5(line + (start + j)); }, lines,
-                              size, count, y, y_step, next, next_step);
+          return this->finish_lines([=](Line line, std::int64_t j) HWY_ATTR { return sum_of_5(line + (start + j)); },
+                                    lines, size, count, y, y_step, next, next_step);
         }
         if (k == 7) {
-          return finish_lines([=](Line line, std::int64_t j) HWY_ATTR { return sum_of_7(line + (start + j)); }, lines,
-                              size, count, y, y_step, next, next_step);
+          return this->finish_lines([=](Line line, std::int64_t j) HWY_ATTR { return sum_of_7(line + (start + j)); },
+                                    lines, size, count, y, y_step, next, next_step);
         }
-        return finish_lines(
+        return this->finish_lines(
             [=](Line line, std::int64_t j) HWY_ATTR {
               const Line at = line + (start + j);
               return add(add(load<Acc>(at), load<Acc>(at + d)), load<Acc>(at + 2 * d));
@@ -119,13 +120,14 @@ class LinePooler {
       }
       const std::int64_t pair = ceil_div(start, 2);  // the first whole one of the first window
       if (k == 2) {
-        return finish_lines([=](Line line, std::int64_t j) HWY_ATTR { return load<Acc>(line + (pair + j)); }, lines,
-                            2 * size, count, y, y_step, next, next_step);
+        return this->finish_lines([=](Line line, std::int64_t j) HWY_ATTR { return load<Acc>(line + (pair + j)); },
+                                  lines, 2 * size, count, y, y_step, next, next_step);
       }
       const std::int64_t single = size + (starts_odd() ? pair - 1 : pair + 1);
-      return finish_lines([=](Line line, std::int64_t j)
-                              HWY_ATTR { return add(load<Acc>(line + (pair + j)), load<Acc>(line + (single + j))); },
-                          lines, 2 * size, count, y, y_step, next, next_step);
+      return this->finish_lines(
+          [=](Line line, std::int64_t j)
+              HWY_ATTR { return add(load<Acc>(line + (pair + j)), load<Acc>(line + (single + j))); },
+          lines, 2 * size, count, y, y_step, next, next_step);
     }
 #endif
     return false;
@@ -204,6 +206,13 @@ class LinePooler {
   }
 
  private:
+  using Finisher::axis_;
+  using Finisher::begin_;
+  using Finisher::end_;
+  using Finisher::finish;
+  using Finisher::position_;
+  using Finisher::rounding_;
+
   // Vector loads run over the end of a line.
   static constexpr std::int64_t kSlack = 4 * static_cast<std::int64_t>(hn::MaxLanes(D()));
 
@@ -413,26 +422,6 @@ class LinePooler {
     }
   }
 
-  // ---- Root and rounding. sum(j) gives the sums of outputs j .. j + lanes - 1.
-
-  template <class Sum>
-  HWY_INLINE void finish(const Sum& sum, std::int64_t n, T* y) {
-    std::int64_t j = 0;
-#if LPPOOL_QUICK_ROOT
-    if constexpr (std::is_same_v<Acc, Single> && (P == 1 || P == 2)) {
-      constexpr std::int64_t kRun = 64;  // vectors
-      while (j + lanes() <= n && can_check_runs<Type, P>(rounding_)) {
-        const std::int64_t end = std::min(j + kRun * lanes(), n / lanes() * lanes());
-        RunCheck<Type, P> check(rounding_);
-        for (std::int64_t i = j; i < end; i += lanes()) finish_quickly(sum(i).hi, y + i, check);
-        if (!check.passed()) finish_with_care(sum, j, end, y);
-        j = end;
-      }
-    }
-#endif
-    finish_with_care(sum, j, n, y);
-  }
-
 #if LPPOOL_QUICK_ROOT
   // Lanes n, n + 1, ... of a and then of b.
   template <int N>
@@ -451,77 +440,13 @@ class LinePooler {
     const Vd pairs = hn::Add(a, shifted<1>(b, a)), more = hn::Add(b, shifted<1>(b, b));
     return {hn::Add(hn::Add(pairs, shifted<2>(more, pairs)), hn::Add(shifted<4>(more, pairs), shifted<6>(b, a)))};
   }
-
-  // One vector of outputs without a branch.
-  static HWY_INLINE void finish_quickly(Vd sum, T* y, RunCheck<Type, P>& check) {
-    const Vd r = P == 1 ? sum : quick_sqrt(sum);
-    Type::store(r, y);
-    check.look(r);
-  }
-
-  // All outputs of some lines; false if any of them needs a closer look. Zero sums do not.
-  template <class Sum>
-  HWY_INLINE bool finish_lines(const Sum& sum, Line line, std::int64_t line_step, std::int64_t count, T* y,
-                               std::int64_t y_step, const T* next, std::int64_t next_step) const {
-    const std::int64_t n = end_, stride = axis_.stride;
-    RunCheck<Type, P> check(rounding_);
-    const bool certain = P == 1 && rounding_.certain;
-    for (std::int64_t i = 0; i < count; ++i, line = line + line_step, y += y_step) {
-      std::int64_t j = 0;
-      if (certain) {
-        for (; j + lanes() <= n; j += lanes()) Type::store(sum(line, j).hi, y + j);
-      } else {
-        for (; j + lanes() <= n; j += lanes()) {
-          hwy::Prefetch(next + j * stride);
-          finish_quickly(sum(line, j).hi, y + j, check);
-        }
-      }
-      next += next_step * stride;
-      // The last vector laps over the one before it.
-      if (j < n) finish_quickly(sum(line, n - lanes()).hi, y + (n - lanes()), check);
-    }
-    return certain || check.passed();
-  }
 #endif
 
-  // Outputs [j, n), each vector with its checks.
-  template <class Sum>
-  HWY_INLINE void finish_with_care(const Sum& sum, std::int64_t j, std::int64_t n, T* y) {
-    const std::int64_t step = lanes();
-    for (; j + step <= n; j += step) {
-      const Rounded<Type> r = round_sums<Type, P>(sum(j), rounding_);
-      Type::store(r.value, y + j);
-      if (HWY_UNLIKELY(!hn::AllFalse(D(), r.doubt))) settle_lanes(r.doubt, j, step, y);
-    }
-    if (j == n) return;
-    const Rounded<Type> r = round_sums<Type, P>(sum(j), rounding_);
-    HWY_ALIGN T tail[hn::MaxLanes(D())];
-    Type::store(r.value, tail);
-    std::copy_n(tail, n - j, y + j);
-    if (HWY_UNLIKELY(!hn::AllFalse(D(), r.doubt))) settle_lanes(r.doubt, j, n - j, y);
-  }
-
-  HWY_NOINLINE void settle_lanes(Mask doubt, std::int64_t j, std::int64_t n, T* y) {
-    std::uint8_t bits[8] = {};
-    hn::StoreMaskBits(D(), doubt, bits);
-    for (std::int64_t lane = 0; lane < n; ++lane) {
-      if ((bits[lane / 8] >> (lane % 8) & 1) == 0) continue;
-      position_[box_.axes.size() - 1] = begin_ + j + lane;
-      store_element(Type::kType, y, j + lane, settle(Type::kType, box_, position_, norm_));
-    }
-  }
-
-  const Box& box_;
-  const BoxAxis& axis_;
-  const LpNorm& norm_;
-  const Rounding& rounding_;
-  std::int64_t begin_ = 0, end_ = 0;  // the outputs whose windows meet the input
   std::int64_t left_ = 0, right_ = 0;
   bool ends_ = false;
   bool quick_ = false;  // the shape is one of pool_quickly
   std::int64_t left_margin_ = 0, line_size_ = 0, sums_size_ = 0;
   Line sums_;
-  std::int64_t* position_ = nullptr;
 };
 
 }  // namespace HWY_NAMESPACE

@@ -18,6 +18,8 @@
 #include <vector>
 
 #include "lppool/base/checked.h"
+#include "lppool/kernels/box_scratch-inl.h"
+#include "lppool/kernels/squares-inl.h"
 #include "lppool/kernels/job.h"
 #include "lppool/kernels/line_pool-inl.h"
 #include "lppool/kernels/lines-inl.h"
@@ -26,14 +28,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace lppool::kernels {
 namespace HWY_NAMESPACE {
-
-// Windows up to this many slabs are added up one by one; longer ones share sums.
-constexpr std::int64_t kDirectSlabs = 8;
-// Up to this many rows are widened and raised to the power again for every output rather than kept.
-constexpr std::int64_t kRepeatedRows = 3;
-// Rows of windows whose sums are taken at a time, as far as their lines fit most of a first-level cache.
-constexpr std::int64_t kMaxLines = 8;
-constexpr std::int64_t kLineDoubles = 3072;
 
 // How often a way that may fail has served.
 class Successes {
@@ -78,11 +72,13 @@ class BoxPooler {
     powers_.p = norm_.whole;
     powers_.scale = rounding_.scale;
     if (line_pooler_.empty()) return fill_zero_output(0, y);
-    plan_scratch();
+    const Line rest = scratch_.plan(box_, {line_pooler_.left_margin(), line_pooler_.line_size()},
+                                    line_pooler_.scratch_size(), workspace_);
+    line_pooler_.set_scratch(rest);
     if (last_ == 0) {
       const T* row = static_cast<const T*>(box_.x);
-      sum_powers(powers_, &row, 1, axis(0).in, line(0));
-      line_pooler_.pool(line(0), y, position_.data());
+      sum_powers(powers_, &row, 1, axis(0).in, scratch_.line(0));
+      line_pooler_.pool(scratch_.line(0), y, position_.data());
     } else {
       reduce(0, RawSlabs{*this, static_cast<const T*>(box_.x)}, y);
     }
@@ -104,7 +100,7 @@ class BoxPooler {
     }
   };
 
-  // ---- Slabs: what an axis is streamed over. A slab is rows_[a] rows of `width_` sums (the last axis), one after
+  // ---- Slabs: what an axis is streamed over. A slab is rows(a) rows of width() sums (the last axis), one after
   // another.
 
   struct RawSlabs {  // of the input itself
@@ -114,8 +110,8 @@ class BoxPooler {
     static constexpr bool kRaw = true;
     void sum(std::int64_t first, std::int64_t step, std::int64_t count, Line target, std::int64_t target_step) const {
       const std::int64_t x_step = pooler.axis(0).x_step;
-      for (std::size_t r = 0; r < pooler.row_offsets_.size(); ++r) {
-        const T* const base = x + pooler.row_offsets_[r];
+      for (std::size_t r = 0; r < pooler.scratch_.row_offsets().size(); ++r) {
+        const T* const base = x + pooler.scratch_.row_offsets()[r];
         pooler.row_pointers_.resize(static_cast<std::size_t>(count));
         for (std::int64_t i = 0; i < count; ++i) {
           pooler.row_pointers_[static_cast<std::size_t>(i)] = base + (first + i * step) * x_step;
@@ -136,9 +132,10 @@ class BoxPooler {
       pooler.line_pointers_.resize(static_cast<std::size_t>(count));
       for (std::int64_t r = 0; r < rows; ++r) {
         for (std::int64_t i = 0; i < count; ++i) {
-          pooler.line_pointers_[static_cast<std::size_t>(i)] = base + ((first + i * step) * rows + r) * pooler.width_;
+          pooler.line_pointers_[static_cast<std::size_t>(i)] =
+              base + ((first + i * step) * rows + r) * pooler.scratch_.width();
         }
-        sum_lines<Acc>(pooler.line_pointers_.data(), count, pooler.width_, target + r * target_step);
+        sum_lines<Acc>(pooler.line_pointers_.data(), count, pooler.scratch_.width(), target + r * target_step);
       }
     }
   };
@@ -161,6 +158,7 @@ class BoxPooler {
       const std::int64_t taps = std::min(ax.kernel, stream.slabs);
       const bool overlap = stream.advance < taps;
       const bool runs = Source::kRaw && a + 1 == last_ && runs_of_rows(stream);
+      const bool squares = Source::kRaw && a + 1 == last_ && are_squares(stream);
       if (overlap && taps > kDirectSlabs) {
         reduce_queue(a, source, y, stream, phase, period, outputs);
       } else if (overlap && taps > kRepeatedRows && Source::kRaw && !runs) {
@@ -170,14 +168,16 @@ class BoxPooler {
           const auto [begin, end] = stream.window(m);
           const std::int64_t o = phase + m * period;
           if constexpr (Source::kRaw) {
-            const std::int64_t run = runs ? pool_run(source, stream, m, outputs, o, period, y) : 0;
+            std::int64_t run = 0;
+            if (runs) run = pool_run(source, stream, m, outputs, o, period, y);
+            if (squares) run = pool_square_rows(source, stream, m, outputs, y);
             if (run > 0) {
               m += run - 1;
               continue;
             }
           }
           if (begin < end) {
-            source.sum(residue + begin * ax.dilation, ax.dilation, end - begin, result(a), width_);
+            source.sum(residue + begin * ax.dilation, ax.dilation, end - begin, scratch_.result(a), scratch_.width());
             emit(a, o, y);
           } else {
             fill_zero_output(a + 1, y + o * ax.y_step);
@@ -187,11 +187,37 @@ class BoxPooler {
     }
   }
 
+  // Windows of 2 x 2 elements side by side, a vector of them or more in a row.
+  bool are_squares(const Stream& stream) const {
+    const BoxAxis& ax = axis(last_);
+    return LPPOOL_QUICK_ROOT && std::is_same_v<Acc, Single> && (P == 1 || P == 2) && stream.kernel == 2 &&
+           stream.advance == 2 && stream.dilation == 1 && ax.kernel == 2 && ax.stride == 2 && ax.dilation == 1 &&
+           ax.start == 0 && 2 * ax.out <= ax.in && ax.out >= lanes();
+  }
+
+  // Pools rows m, m + 1, ... of such windows. Returns their number, 0 if a window is cut or needs a closer look.
+  std::int64_t pool_square_rows([[maybe_unused]] const RawSlabs& source, [[maybe_unused]] const Stream& stream,
+                                [[maybe_unused]] std::int64_t m, [[maybe_unused]] std::int64_t outputs,
+                                [[maybe_unused]] T* y) {
+#if LPPOOL_QUICK_ROOT
+    if constexpr (std::is_same_v<Acc, Single> && (P == 1 || P == 2)) {
+      const std::int64_t begin = stream.first + 2 * m;
+      const std::int64_t out = axis(last_).out, x_step = axis(0).x_step, y_step = axis(0).y_step;
+      if (begin < 0 || !can_check_runs<Type, P>(rounding_) || !quick_runs_.worthwhile()) return 0;
+      const std::int64_t rows = std::min({outputs - m, (stream.slabs - begin) / 2, ceil_div(kCheckedOutputs, out)});
+      const SquareRows<T> squares{source.x + begin * x_step, y + m * y_step, x_step, y_step, rows, out};
+      if (rows > 0 && quick_runs_.record(pool_squares(powers_, rounding_, squares))) return rows;
+    }
+#endif
+    return 0;
+  }
+
   // Windows of so few rows are taken several at a time; five and seven rows only where the sums are cheap enough to be
   // worth the code, and all of them fit the lines.
   bool runs_of_rows(const Stream& stream) const {
     const std::int64_t k = stream.kernel;
-    return (k <= kRepeatedRows && stream.advance < k) || (runs_of_halves(k) && stream.advance == 1 && lines_ > k);
+    return (k <= kRepeatedRows && stream.advance < k) ||
+           (runs_of_halves(k) && stream.advance == 1 && scratch_.lines() > k);
   }
   static bool runs_of_halves(std::int64_t k) {
     return (k == 5 || k == 7) && (P == 1 || P == 2) && std::is_same_v<Acc, Single>;
@@ -205,7 +231,7 @@ class BoxPooler {
     if (begin <= -k || begin >= stream.slabs) return 0;
     const bool quick = line_pooler_.quick() && !(line_pooler_.folds() && runs_of_halves(k)) && quick_runs_.worthwhile();
     const bool folded = quick && line_pooler_.folds();
-    std::int64_t count = std::min(outputs - m, folded ? lines_ / 2 : lines_);
+    std::int64_t count = std::min(outputs - m, folded ? scratch_.lines() / 2 : scratch_.lines());
     count = std::min(count, (stream.slabs - 1 - begin) / step + 1);
     if (runs_of_halves(k)) count = std::min(count, k + 1);
     if (count < 2) return 0;
@@ -215,10 +241,10 @@ class BoxPooler {
     for (std::int64_t i = 0; i < taken; ++i) {
       const std::int64_t slab = begin + i;
       const bool inside = slab >= 0 && slab < stream.slabs;
-      rows[i] = inside ? source.x + (stream.residue + slab * stream.dilation) * x_step : zero_row_;
+      rows[i] = inside ? source.x + (stream.residue + slab * stream.dilation) * x_step : scratch_.zero_row();
     }
     // Line 0 is left to what needs full lines.
-    const Line lines = folded ? line(1) : line(0);
+    const Line lines = folded ? scratch_.line(1) : scratch_.line(0);
     const std::int64_t line_size = line_pooler_.line_size();
     const std::int64_t n = axis(last_).in;
     const auto keep = [&](std::int64_t i, std::int64_t j, const Acc* sums)
@@ -265,7 +291,8 @@ class BoxPooler {
     for (std::int64_t i = 0; i < count; ++i) {
       if (folded) {
         const auto [first, end] = stream.window(m + i);
-        source.sum(stream.residue + first * stream.dilation, stream.dilation, end - first, line(0), width_);
+        source.sum(stream.residue + first * stream.dilation, stream.dilation, end - first, scratch_.line(0),
+                   scratch_.width());
       }
       emit_line(folded ? 0 : i, 0, o + i * period, y);
     }
@@ -277,11 +304,11 @@ class BoxPooler {
   void reduce_ring(std::size_t a, const Source& source, T* y, const Stream& stream, std::int64_t phase,
                    std::int64_t period, std::int64_t outputs) {
     const std::int64_t capacity = std::min(stream.kernel, stream.slabs) + stream.advance;
-    const std::int64_t slab = rows(a) * width_;
+    const std::int64_t slab = scratch_.rows(a) * scratch_.width();
     std::int64_t filled = 0;  // slabs below this are in the ring or no longer needed
     for (std::int64_t m = 0; m < outputs; ++m) {
       auto [begin, end] = stream.window(m);
-      const bool two = a + 1 == last_ && lines_ > 1 && end - begin == stream.kernel && m + 1 < outputs &&
+      const bool two = a + 1 == last_ && scratch_.lines() > 1 && end - begin == stream.kernel && m + 1 < outputs &&
                        end + stream.advance <= stream.slabs;
       if (two) end += stream.advance;
       const std::int64_t o = phase + m * period;
@@ -290,22 +317,24 @@ class BoxPooler {
         continue;
       }
       for (filled = std::max(filled, begin); filled < end; ++filled) {
-        source.sum(stream.residue + filled * stream.dilation, 1, 1, ring(a) + filled % capacity * slab, width_);
+        source.sum(stream.residue + filled * stream.dilation, 1, 1, scratch_.ring(a) + filled % capacity * slab,
+                   scratch_.width());
       }
       line_pointers_.resize(static_cast<std::size_t>(end - begin));
-      for (std::int64_t r = 0; r < rows(a); ++r) {
+      for (std::int64_t r = 0; r < scratch_.rows(a); ++r) {
         for (std::int64_t j = begin; j < end; ++j) {
-          line_pointers_[static_cast<std::size_t>(j - begin)] = ring(a) + (j % capacity * slab + r * width_);
+          line_pointers_[static_cast<std::size_t>(j - begin)] =
+              scratch_.ring(a) + (j % capacity * slab + r * scratch_.width());
         }
         if (two) {
-          sum_lines_of_two_windows<Acc>(line_pointers_.data(), stream.kernel, stream.advance, width_, result(a),
-                                        line(1));
+          sum_lines_of_two_windows<Acc>(line_pointers_.data(), stream.kernel, stream.advance, scratch_.width(),
+                                        scratch_.result(a), scratch_.line(1));
           emit_line(0, a, o, y);
           ++m;
           emit_line(1, a, o + period, y);
           continue;
         }
-        sum_lines<Acc>(line_pointers_.data(), end - begin, width_, result(a) + r * width_);
+        sum_lines<Acc>(line_pointers_.data(), end - begin, scratch_.width(), scratch_.result(a) + r * scratch_.width());
       }
       if (!two) emit(a, o, y);
     }
@@ -318,9 +347,9 @@ class BoxPooler {
   void reduce_queue(std::size_t a, const Source& source, T* y, const Stream& stream, std::int64_t phase,
                     std::int64_t period, std::int64_t outputs) {
     const std::int64_t capacity = std::min(stream.kernel, stream.slabs);
-    const std::int64_t slab = rows(a) * width_;
-    const auto entry = [&](std::int64_t j) { return ring(a) + j % capacity * slab; };
-    const Line back = ring(a) + capacity * slab;
+    const std::int64_t slab = scratch_.rows(a) * scratch_.width();
+    const auto entry = [&](std::int64_t j) { return scratch_.ring(a) + j % capacity * slab; };
+    const Line back = scratch_.ring(a) + capacity * slab;
     std::int64_t middle = 0, filled = 0;
     bool back_empty = true;
     for (std::int64_t m = 0; m < outputs; ++m) {
@@ -331,7 +360,7 @@ class BoxPooler {
         continue;
       }
       for (filled = std::max(filled, begin); filled < end; ++filled) {
-        source.sum(stream.residue + filled * stream.dilation, 1, 1, entry(filled), width_);
+        source.sum(stream.residue + filled * stream.dilation, 1, 1, entry(filled), scratch_.width());
         if (back_empty) {
           copy(entry(filled), slab, back);
         } else {
@@ -345,9 +374,9 @@ class BoxPooler {
         back_empty = true;
       }
       if (back_empty) {
-        copy(entry(begin), slab, result(a));
+        copy(entry(begin), slab, scratch_.result(a));
       } else {
-        add_lines<Acc>(entry(begin), back, slab, result(a));
+        add_lines<Acc>(entry(begin), back, slab, scratch_.result(a));
       }
       emit(a, o, y);
     }
@@ -358,21 +387,21 @@ class BoxPooler {
     if constexpr (std::is_same_v<Acc, Pair>) std::copy_n(from.p + from.low, n, to.p + to.low);
   }
 
-  // result(a) holds output `o` of axis `a`: pools the axes after it.
+  // scratch_.result(a) holds output `o` of axis `a`: pools the axes after it.
   void emit(std::size_t a, std::int64_t o, T* y) {
     position_[a] = o;
     y += o * axis(a).y_step;
     if (a + 1 == last_) {
-      line_pooler_.pool(line(0), y, position_.data());
+      line_pooler_.pool(scratch_.line(0), y, position_.data());
     } else {
-      reduce(a + 1, LineSlabs{*this, result(a), rows(a + 1)}, y);
+      reduce(a + 1, LineSlabs{*this, scratch_.result(a), scratch_.rows(a + 1)}, y);
     }
   }
 
   // The same for what line `i` holds, where axis `a` is the last but one.
   void emit_line(std::int64_t i, std::size_t a, std::int64_t o, T* y) {
     position_[a] = o;
-    line_pooler_.pool(line(i), y + o * axis(a).y_step, position_.data());
+    line_pooler_.pool(scratch_.line(i), y + o * axis(a).y_step, position_.data());
   }
 
   void fill_zero_output(std::size_t a, T* y) const {
@@ -385,73 +414,6 @@ class BoxPooler {
     }
   }
 
-  // Lays out the scratch memory: for each streamed axis its ring and its result, then the line and the sums along it.
-  void plan_scratch() {
-    width_ = round_up(axis(last_).in);
-    std::int64_t total = 0;
-    std::vector<std::int64_t> rings(last_), results(last_);
-    rows_.assign(last_ + 1, 1);
-    for (std::size_t a = last_; a-- > 1;) rows_[a - 1] = rows_[a] * axis(a).in;
-    for (std::size_t a = 0; a < last_; ++a) {
-      const BoxAxis& ax = axis(a);
-      rings[a] = total;
-      const std::int64_t taps = ax.max_taps();
-      if (taps > (a == 0 ? kRepeatedRows : kDirectSlabs)) {
-        // One more for the queue's back, or as many as lie between two neighbouring windows.
-        const std::int64_t advance = ax.stride / std::gcd(ax.stride, ax.dilation);
-        total += (taps + (advance < taps ? advance : 1)) * rows(a) * width_;
-      }
-      results[a] = total;
-      if (a + 1 < last_) total += rows(a) * width_;
-    }
-    const std::int64_t line = total, line_size = line_pooler_.line_size();
-    lines_ = last_ == 0 ? 1 : std::clamp<std::int64_t>(kLineDoubles / line_size, 1, kMaxLines);
-    total += (lines_ + 1) * line_size;
-    const std::int64_t zero_row = total;
-    total += axis(last_).in;
-    const std::int64_t sums = total;
-    total += line_pooler_.scratch_size();
-
-    constexpr bool kPair = std::is_same_v<Acc, Pair>;
-    total = round_up(total);
-    double* const p = workspace_.doubles(kPair ? 2 * total : total);
-    first_line_ = Line{p + line, total} + line_pooler_.left_margin();
-    fill_zero<Acc>(Line{p + line, total}, (lines_ + 1) * line_size);
-    std::fill_n(p + zero_row, axis(last_).in, 0.0);
-    zero_row_ = reinterpret_cast<const T*>(p + zero_row);
-    line_pooler_.set_scratch({p + sums, total});
-    rings_.clear();
-    results_.clear();
-    for (std::size_t a = 0; a < last_; ++a) {
-      rings_.push_back({p + rings[a], total});
-      results_.push_back(a + 1 == last_ ? first_line_ : Line{p + results[a], total});
-    }
-    // Where the rows of one slab of axis 0 lie in the input.
-    row_offsets_.assign(1, 0);
-    for (std::size_t a = 1; a < last_; ++a) {
-      std::vector<std::int64_t> next;
-      for (const std::int64_t offset : row_offsets_) {
-        for (std::int64_t i = 0; i < axis(a).in; ++i) next.push_back(offset + i * axis(a).x_step);
-      }
-      row_offsets_ = std::move(next);
-    }
-  }
-
-  std::int64_t rows(std::size_t a) const {
-    return rows_[a];
-  }
-  Line ring(std::size_t a) const {
-    return rings_[a];
-  }
-  Line result(std::size_t a) const {
-    return results_[a];
-  }
-  // The first element of one of `lines_` + 1 lines of the last axis; a streamed axis fills several before they are
-  // pooled.
-  Line line(std::int64_t i) const {
-    return first_line_ + i * line_pooler_.line_size();
-  }
-
   const Box& box_;
   const LpNorm norm_;
   Workspace& workspace_;
@@ -460,14 +422,9 @@ class BoxPooler {
   Powers<Type, P> powers_;
   Rounding rounding_;
 
-  std::int64_t width_ = 0;  // of a row of sums
-  std::vector<std::int64_t> rows_, row_offsets_;
-  std::vector<Line> rings_, results_;
-  Line first_line_;
-  std::int64_t lines_ = 1;
-  const T* zero_row_ = nullptr;  // for rows of a window that lie outside the input
   Successes quick_runs_;
   LinePooler<Type, P> line_pooler_;
+  BoxScratch<Type> scratch_;
   mutable std::vector<const T*> row_pointers_;
   mutable std::vector<Line> line_pointers_;
 };

@@ -151,7 +151,13 @@ Rounding plan_rounding(const Box& box, const LpNorm& norm, std::int64_t depth) {
   double terms = 1;
   for (const BoxAxis& axis : box.axes) terms *= static_cast<double>(std::max<std::int64_t>(axis.max_taps(), 1));
   const double log_terms = std::ceil(std::log2(terms));
-  if constexpr (P == 1 || kNeedsScale<Type, P>) {
+  constexpr double kRange = 900;  // binary exponents of sums and terms that are safe from overflow and underflow
+  const auto needs_scale = [&](int largest, int smallest) {
+    return p * (largest + 1) + log_terms > kRange || p * smallest < -kRange;
+  };
+  const bool may_need_scale =
+      kNeedsScale<Type, P> && needs_scale(format.max_exponent, format.min_exponent - format.precision + 1);
+  if (P == 1 || may_need_scale) {
     const Magnitudes m = magnitudes_of<Type>(box);
     if (P == 1) {
       // Every element is a multiple of 2^finest and every sum is below 2^top.
@@ -161,9 +167,8 @@ Rounding plan_rounding(const Box& box, const LpNorm& norm, std::int64_t depth) {
       r.certain = r.exact && m.finite && m.smallest >= format.min_exponent;
     }
     if constexpr (kNeedsScale<Type, P>) {
-      constexpr double kRange = 900;  // binary exponents of sums and terms that are safe from overflow and underflow
       double shift = 0;
-      if (p * (m.largest + 1) + log_terms > kRange || p * m.smallest < -kRange) {
+      if (needs_scale(m.largest, m.smallest)) {
         shift = std::clamp(std::floor((kRange - log_terms) / p) - (m.largest + 1), -1000.0, 1000.0);
       }
       r.scale = std::ldexp(1.0, static_cast<int>(shift));
@@ -217,8 +222,8 @@ HWY_INLINE Rounded<Type> round_sums(Single sum, const Rounding& plan) {
   Mask doubt = hn::FirstN(d, 0);
   Vd r = root<P>(sum.hi, plan.root, doubt);
   if constexpr (kNeedsScale<Type, P>) {
-    doubt = hn::Or(doubt, hn::Not(hn::Ge(sum.hi, hn::Set(d, plan.smallest_sum))));
-    r = hn::Mul(r, hn::Set(d, 1 / plan.scale));
+    if (plan.smallest_sum > 0) doubt = hn::Or(doubt, hn::Not(hn::Ge(sum.hi, hn::Set(d, plan.smallest_sum))));
+    if (plan.scale != 1) r = hn::Mul(r, hn::Set(d, 1 / plan.scale));
   }
   constexpr int kUp = 64 - Type::kDropped;
   std::int64_t limit = std::numeric_limits<std::int64_t>::min();

@@ -147,7 +147,7 @@ TEST_CASE("Every way of sharing sums agrees with the literal pooling", "[kernels
   };
   Random random(1);
   Threads threads;
-  constexpr std::int64_t kPowers[] = {1, 2, 3, 4, 6, 7, 100};
+  constexpr std::int64_t kPowers[] = {1, 2, 3, 4, 5, 6, 7, 10, 100};
   constexpr Data kData[] = {Data::kOrdinary, Data::kSparse, Data::kAny, Data::kSpecial};
   for (std::size_t i = 0; i < std::size(cases); ++i) {
     const bool large = product(cases[i], &PoolAxis::out) > 10000;
@@ -192,6 +192,25 @@ TEST_CASE("Runs of rows agree with the literal pooling", "[kernels][LpPool]") {
   }
 }
 
+// Such windows are pooled in registers, several rows at a time, as long as they lie within the input.
+TEST_CASE("Windows of 2 x 2 side by side agree with the literal pooling", "[kernels][LpPool]") {
+  Random random(5);
+  Threads threads;
+  for (int i = 0; i < 150; ++i) {
+    PoolGeometry geometry{random.between(1, 3), {}};
+    for (int a = 0; a < 2; ++a) {
+      PoolAxis axis{.in = random.between(14, 120), .kernel = 2, .stride = 2};
+      axis.pad_begin = a == 0 && random.one_in(3) ? random.between(1, 2) : 0;
+      const std::int64_t pad_end = random.one_in(3) ? random.between(1, 2) : 0;
+      axis.out = (axis.in + axis.pad_begin + pad_end - 2) / 2 + 1;
+      geometry.axes.push_back(axis);
+    }
+    constexpr Data kData[] = {Data::kOrdinary, Data::kOrdinary, Data::kSparse, Data::kAny, Data::kSpecial};
+    check_against_literal(geometry, random.between(1, 3), kTypes[random.below(4)], kData[random.below(5)], random,
+                          threads);
+  }
+}
+
 TEST_CASE("Magnitudes that would overflow or vanish as powers do not", "[kernels][LpPool]") {
   Threads threads;
   // 3^p + 4^p below is by far the largest power's for p = 100: the root is the larger value to the last bit.
@@ -216,7 +235,7 @@ TEST_CASE("GlobalLpPool equals LpPool with a window of the whole plane", "[kerne
   Random random(2);
   Threads threads;
   for (const ElementType type : kTypes) {
-    for (const std::int64_t size : {0, 1, 2, 7, 8, 9, 49, 64, 100, 1000, 10000}) {
+    for (const std::int64_t size : {0, 1, 2, 7, 8, 9, 10, 13, 49, 55, 64, 100, 1000, 10000}) {
       for (const std::int64_t p : {1, 2, 3, 5, 8, 200}) {
         for (const Data data : {Data::kOrdinary, Data::kSparse, Data::kAny, Data::kSpecial}) {
           const std::int64_t planes = size < 200 ? 61 : 3;
