@@ -86,10 +86,16 @@ Json sarif_result(const std::string& file, const Diagnostic& finding, std::size_
   return result;
 }
 
+// Errors name the file first; where a finding is shown the file stands before it already.
+std::string reason(const CheckedModel& model) {
+  const std::string text = model.error->what(), file = model.file + ": ";
+  return text.starts_with(file) ? text.substr(file.size()) : text;
+}
+
 Diagnostic unreadable(const CheckedModel& model) {
   Diagnostic finding;
   finding.code = kUnreadable;
-  finding.message = model.error->what();
+  finding.message = reason(model);
   return finding;
 }
 
@@ -121,7 +127,7 @@ Json check_json(const CheckedModel& model) {
 
 std::string check_text(const CheckedModel& model, bool color) {
   const std::string file = paint(printable(model.file), "1", color);
-  if (model.error) return fmt::format("{}: {} {}: {}\n", file, paint("error", "31;1", color), kUnreadable, model.error->what());
+  if (model.error) return fmt::format("{}: {} {}: {}\n", file, paint("error", "31;1", color), kUnreadable, reason(model));
   std::string text;
   for (const Diagnostic& finding : model.findings) text += fmt::format("{}: {}", file, finding_text(finding, color));
   const std::size_t errors = count(model.findings, Severity::kError), warnings = count(model.findings, Severity::kWarning);

@@ -24,6 +24,7 @@
 #include "options.h"
 #include "progress.h"
 #include "report.h"
+#include "suggest.h"
 
 namespace lppool::app {
 namespace {
@@ -161,8 +162,16 @@ Json explain_json(const BoundGraph& graph, const std::vector<const TensorInfo*>&
   return list;
 }
 
+[[noreturn]] void no_tensor(const std::string& file, const std::string& tensor, const InferResult& result) {
+  std::vector<std::string> names;
+  for (const TensorInfo& info : result.tensors) names.push_back(info.name);
+  const auto near = nearest(tensor, names);
+  fail(ErrorKind::kUsage, "{}: no tensor '{}' in the main graph{}", file, tensor, near ? fmt::format(", did you mean '{}'?", *near) : "");
+}
+
 // "y=1x8x7x7": the sizes asked of a tensor; '*' or '?' asks nothing.
 std::pair<std::string, std::vector<std::int64_t>> parse_target(const std::string& text) {
+  if (text.find('=') == std::string::npos) fail(ErrorKind::kUsage, "--solve is '{}', expected TENSOR=SHAPE as in y=1x8x7x*", text);
   const auto [tensor, shape] = split_assignment(text, "--solve");
   std::vector<std::int64_t> target;
   std::string part;
@@ -197,9 +206,8 @@ std::set<std::string> own_values(const Graph& graph) {
 void solve(const InferResult& result, const std::string& request, InferredModel& answer) {
   const auto [tensor, target] = parse_target(request);
   const TensorInfo* info = result.find(tensor);
-  if (info == nullptr || !info->type.shape) {
-    fail(ErrorKind::kUsage, "{}: {} '{}'", answer.file, info ? "no rank is known of tensor" : "no tensor", tensor);
-  }
+  if (info == nullptr) no_tensor(answer.file, tensor, result);
+  if (!info->type.shape) fail(ErrorKind::kUsage, "{}: no rank is known of tensor '{}'", answer.file, tensor);
   const DimSolution solution = solve_shape(*info->type.shape, target);
   Json values = Json::object();
   for (const auto& [symbol, ranges] : solution.values) {
@@ -248,7 +256,7 @@ InferredModel infer_one(const Options& options, const std::string& path, const G
     solve(result, options.solve, answer);
   } else if (!options.explain.empty() && is_valid(structure)) {
     // Also where findings contradict a declaration: then more than ever.
-    if (result.find(options.explain) == nullptr) fail(ErrorKind::kUsage, "{}: no tensor '{}' in the main graph", path, options.explain);
+    if (result.find(options.explain) == nullptr) no_tensor(path, options.explain, result);
     const std::vector<const TensorInfo*> chain = chain_of(graph, result, options.explain);
     answer.text = explain_text(graph, chain);
     answer.document["explain"] = explain_json(graph, chain);

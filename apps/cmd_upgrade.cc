@@ -38,9 +38,11 @@ int run(Globals& globals, const Options& options) {
     for (const UpgradeNote& note : plan.notes) {
       text += fmt::format("{} {}: {}\n", note.blocking ? paint("impossible", "31;1", globals.color) : "ok", note.node, note.message);
     }
-    text += plan.possible() ? fmt::format("opset {} -> {}: {}\n", plan.old_opset, plan.new_opset,
-                                          options.output.empty() ? "possible; write it with -o FILE" : "written to " + options.output)
-                            : fmt::format("opset {} -> {}: not possible\n", plan.old_opset, plan.new_opset);
+    const std::string answer = !plan.possible()                   ? "not possible"
+                               : !options.output.empty()          ? "written to " + options.output
+                               : plan.old_opset == plan.new_opset ? "the model is there already"
+                                                                  : "possible; write it with -o FILE";
+    text += fmt::format("opset {} -> {}: {}\n", plan.old_opset, plan.new_opset, answer);
     print(text);
   }
   return plan.possible() ? 0 : 1;

@@ -55,7 +55,7 @@ std::optional<std::int64_t> size_of(const LpWindow& window, std::size_t axis, st
   }
 }
 
-// "its output is 1x1x3x3, here 1x1x4x4" where the rule's shape differs; empty where it does not, or a size is not
+// "gives 1x1x3x3, here it is 1x1x4x4" where the rule's shape differs; empty where it does not, or a size is not
 // known.
 std::string other_shape(const PoolFacts& facts, AxisRule rule) {
   if (!facts.window || !facts.x) return "";
@@ -72,7 +72,7 @@ std::string other_shape(const PoolFacts& facts, AxisRule rule) {
     ours.push_back(mine);
     theirs.push_back(other);
   }
-  return differs ? fmt::format("its output is {}, here it is {}", to_string(theirs), to_string(ours)) : "";
+  return differs ? fmt::format("gives {}, here it is {}", to_string(theirs), to_string(ours)) : "";
 }
 
 // True if window `index` starts at or after `end`, counted from the padded beginning.
