@@ -11,10 +11,13 @@
 namespace lppool::app {
 namespace {
 
-std::string counted(std::size_t count, std::string_view what) { return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s"); }
+std::string counted(std::size_t count, std::string_view what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
 
 bool has_errors(const InferredModel& model) {
-  return std::ranges::any_of(model.findings, [](const Diagnostic& finding) { return finding.severity == Severity::kError; });
+  return std::ranges::any_of(model.findings,
+                             [](const Diagnostic& finding) { return finding.severity == Severity::kError; });
 }
 
 std::string verdict(const InferredModel& model, bool color) {
@@ -38,7 +41,8 @@ std::string infer_text(const std::vector<InferredModel>& models, bool table, boo
   std::size_t same = 0;
   for (const InferredModel& model : models) {
     const std::string file = printable(model.file, std::size_t{1} << 16);
-    for (const std::string& difference : model.differences) text += fmt::format("{}: {}\n", file, printable(difference, std::size_t{1} << 16));
+    for (const std::string& difference : model.differences)
+      text += fmt::format("{}: {}\n", file, printable(difference, std::size_t{1} << 16));
     text += fmt::format("{}: {}\n", file, verdict(model, color));
     same += model.compared && model.differences.empty();
   }
@@ -51,7 +55,8 @@ std::string infer_github(const std::vector<InferredModel>& models) {
   std::string text;
   for (const InferredModel& model : models) {
     text += check_github({{model.file, model.findings, model.error, model.seconds}});
-    for (const std::string& difference : model.differences) text += github_annotation("error", model.file, "shape", difference);
+    for (const std::string& difference : model.differences)
+      text += github_annotation("error", model.file, "shape", difference);
   }
   return text;
 }

@@ -1,5 +1,5 @@
-// GR024: the graphs that If, Loop, Scan and SequenceMap run take and give as many values as the node says. The counts follow
-// from the operators' text; the shape rules rely on them, but are not reached where something else is wrong.
+// GR024: the graphs that If, Loop, Scan and SequenceMap run take and give as many values as the node says. The counts
+// follow from the operators' text; the shape rules rely on them, but are not reached where something else is wrong.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -39,7 +39,8 @@ void check_bodies(CheckState& state, const Place& place) {
     if (!attribute.g) continue;
     const auto count = [&](const char* what, std::size_t given, std::size_t wanted, std::string_view are) {
       if (given == wanted) return;
-      const std::string message = fmt::format("{} has {} {}{}, expected {}: {}", attribute.name, given, what, given == 1 ? "" : "s", wanted, are);
+      const std::string message = fmt::format("{} has {} {}{}, expected {}: {}", attribute.name, given, what,
+                                              given == 1 ? "" : "s", wanted, are);
       state.findings.add(place, "GR024", message).attribute = attribute.name;
     };
     count("input", attribute.g->inputs.size(), expected->inputs, expected->inputs_are);

@@ -15,8 +15,8 @@ constexpr int kBytesWireType = 2;
 struct Record {
   int field = 0;
   int wire_type = 0;
-  std::size_t begin = 0;    // of the tag
-  std::size_t length = 0;   // of the length, where the field has one
+  std::size_t begin = 0;   // of the tag
+  std::size_t length = 0;  // of the length, where the field has one
   std::size_t payload = 0;
   std::size_t end = 0;
   bool is(int number) const { return field == number && wire_type == kBytesWireType; }
@@ -66,15 +66,21 @@ class Records {
     record.wire_type = static_cast<int>(number & 7);
     record.length = record.payload = at_;
     switch (record.wire_type) {
-      case 0: return varint(number);
-      case 1: return skip(8);
+      case 0:
+        return varint(number);
+      case 1:
+        return skip(8);
       case kBytesWireType:
         if (!varint(number)) return false;
         record.payload = at_;
         return skip(number);
-      case kStartGroup: case kEndGroup: return true;
-      case 5: return skip(4);
-      default: return false;
+      case kStartGroup:
+      case kEndGroup:
+        return true;
+      case 5:
+        return skip(4);
+      default:
+        return false;
     }
   }
 
@@ -112,7 +118,8 @@ std::string field_bytes(int field, const std::string& payload) {
 
 // The tag and the new length of a record whose payload will have `size` bytes.
 std::string head(std::string_view bytes, const Record& record, std::size_t size) {
-  return std::string(bytes.substr(record.begin, record.length - record.begin)) + length_bytes(size, record.payload - record.length);
+  return std::string(bytes.substr(record.begin, record.length - record.begin)) +
+         length_bytes(size, record.payload - record.length);
 }
 
 // A value description with the type that `edited` has. One with several types, which protobuf merges, is written anew.
@@ -128,7 +135,8 @@ std::string with_type(std::string_view bytes, const onnx::ValueInfoProto& edited
   }
   if (records.damaged() || count > 1) return edited.SerializePartialAsString();
   if (count == 0) return std::string(bytes) + field_bytes(kValueInfoType, type);
-  return std::string(bytes.substr(0, found.begin)) + head(bytes, found, type.size()) + type + std::string(bytes.substr(found.end));
+  return std::string(bytes.substr(0, found.begin)) + head(bytes, found, type.size()) + type +
+         std::string(bytes.substr(found.end));
 }
 
 // Goes through the parts of the graph in the order of the file, counting what each list has.
@@ -187,7 +195,8 @@ void Splice::append(Splice other) {
   own_.splice(own_.end(), other.own_);
 }
 
-std::optional<Splice> splice_value_infos(std::string_view original, const onnx::GraphProto& edited, const ValueInfoEdits& edits) {
+std::optional<Splice> splice_value_infos(std::string_view original, const onnx::GraphProto& edited,
+                                         const ValueInfoEdits& edits) {
   std::vector<Record> graphs;
   Records records(original);
   Record record;

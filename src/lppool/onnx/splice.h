@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
-// A model written back byte for byte. Protobuf writes fields in the order of their numbers, those it does not know last, and
-// numbers in as few bytes as it can; what it read it cannot give back as it was. So changes are put between the bytes that
-// were read. Nothing is copied but what is new.
+// A model written back byte for byte. Protobuf writes fields in the order of their numbers, those it does not know
+// last, and numbers in as few bytes as it can; what it read it cannot give back as it was. So changes are put between
+// the bytes that were read. Nothing is copied but what is new.
 namespace lppool::onnx_io {
 
 // Bytes in parts: views of the original, and strings of its own.
@@ -42,12 +42,14 @@ struct ValueInfoEdits {
   int inputs = 0, outputs = 0, value_infos = 0;
 };
 
-// The bytes of `original`, in which the changed descriptions are as in `edited` and the new ones follow at the end of the
-// graph. Of a changed description only the type is replaced, where it has one or none. The lengths of the graph and of
-// changed descriptions are renewed, in as many bytes as they had or more. A graph in several parts, which protobuf merges,
-// is changed part by part.
+// The bytes of `original`, in which the changed descriptions are as in `edited` and the new ones follow at the end of
+// the graph. Of a changed description only the type is replaced, where it has one or none. The lengths of the graph and
+// of changed descriptions are renewed, in as many bytes as they had or more. A graph in several parts, which protobuf
+// merges, is changed part by part.
 //
-// Nothing where `original` is no model with a graph, or not the one that `edited` was read from; any bytes may be given.
-std::optional<Splice> splice_value_infos(std::string_view original, const onnx::GraphProto& edited, const ValueInfoEdits& edits);
+// Nothing where `original` is no model with a graph, or not the one that `edited` was read from; any bytes may be
+// given.
+std::optional<Splice> splice_value_infos(std::string_view original, const onnx::GraphProto& edited,
+                                         const ValueInfoEdits& edits);
 
 }  // namespace lppool::onnx_io

@@ -16,8 +16,10 @@ Graph body_of(std::size_t inputs, std::size_t outputs, bool condition, std::stri
   }
   for (std::size_t o = 0; o < outputs; ++o) {
     const std::string name = "o" + std::to_string(o);
-    if (condition && o == 0) b.node("Identity", "c", name);
-    else b.node("Abs", "x", name);
+    if (condition && o == 0)
+      b.node("Identity", "c", name);
+    else
+      b.node("Abs", "x", name);
     b.output(name, "");
   }
   return b.graph;
@@ -49,19 +51,23 @@ struct Case {
 }  // namespace
 
 TEST_CASE("A branch of If takes nothing and gives the node's outputs", "[check][If]") {
-  const auto c = GENERATE(Case{0, 2, ""}, Case{1, 2, "GR024 then_branch has 1 input, expected 0: a branch reads the values around it\n"},
-                          Case{0, 1, "GR024 then_branch has 1 output, expected 2: the node's outputs\n"},
-                          Case{0, 3, "GR024 then_branch has 3 outputs, expected 2: the node's outputs\n"});
+  const auto c = GENERATE(
+      Case{0, 2, ""}, Case{1, 2, "GR024 then_branch has 1 input, expected 0: a branch reads the values around it\n"},
+      Case{0, 1, "GR024 then_branch has 1 output, expected 2: the node's outputs\n"},
+      Case{0, 3, "GR024 then_branch has 3 outputs, expected 2: the node's outputs\n"});
   CAPTURE(c.inputs, c.outputs);
   GraphBuilder g = base(), other("else");
   other.node("Abs", "x", "e0").node("Abs", "x", "e1").output("e0", "").output("e1", "");
-  g.node("If", "c", "y0 y1", {attr_graph("then_branch", body_of(c.inputs, c.outputs, false, "")), attr_graph("else_branch", other.graph)});
+  g.node("If", "c", "y0 y1",
+         {attr_graph("then_branch", body_of(c.inputs, c.outputs, false, "")), attr_graph("else_branch", other.graph)});
   give_outputs(g, 2);
   CHECK(messages(g.graph, 18) == c.expected);
 }
 
-TEST_CASE("The body of Loop takes round, condition and carried values, and gives condition and outputs", "[check][Loop]") {
-  const auto c = GENERATE(Case{3, 2, ""}, Case{2, 2, "GR024 body has 2 inputs, expected 3: round, condition and the carried values\n"},
+TEST_CASE("The body of Loop takes round, condition and carried values, and gives condition and outputs",
+          "[check][Loop]") {
+  const auto c = GENERATE(Case{3, 2, ""},
+                          Case{2, 2, "GR024 body has 2 inputs, expected 3: round, condition and the carried values\n"},
                           Case{4, 2, "GR024 body has 4 inputs, expected 3: round, condition and the carried values\n"},
                           Case{3, 1, "GR024 body has 1 output, expected 2: the condition and the node's outputs\n"},
                           Case{3, 3, "GR024 body has 3 outputs, expected 2: the condition and the node's outputs\n"});
@@ -91,8 +97,10 @@ TEST_CASE("The body of Scan takes the node's inputs and gives its outputs", "[ch
          {attr_i("num_scan_inputs", 1), attr_graph("body", body_of(c.inputs, c.outputs, false, ""))});
   g.output("y0", "").output("y1", "");
   const std::string found = messages(g.graph, opset);
-  if (c.expected.empty()) CHECK(found.find("GR024") == std::string::npos);
-  else CHECK(found.find(c.expected) != std::string::npos);
+  if (c.expected.empty())
+    CHECK(found.find("GR024") == std::string::npos);
+  else
+    CHECK(found.find(c.expected) != std::string::npos);
 }
 
 TEST_CASE("The body of SequenceMap takes the node's inputs and gives its outputs", "[check][SequenceMap]") {
@@ -100,7 +108,8 @@ TEST_CASE("The body of SequenceMap takes the node's inputs and gives its outputs
                           Case{2, 2, "GR024 body has 2 outputs, expected 1: the node's outputs\n"});
   CAPTURE(c.inputs, c.outputs);
   GraphBuilder g = base();
-  g.node("SequenceConstruct", "x x", "s").node("SequenceMap", "s x", "t", {attr_graph("body", body_of(c.inputs, c.outputs, false, ""))});
+  g.node("SequenceConstruct", "x x", "s")
+      .node("SequenceMap", "s x", "t", {attr_graph("body", body_of(c.inputs, c.outputs, false, ""))});
   g.node("ConcatFromSequence", "t", "y0", {attr_i("axis", 0)});
   give_outputs(g, 1);
   CHECK(messages(g.graph, 18) == c.expected);

@@ -1,5 +1,5 @@
-// Models that are annotated and written with all other bytes as they were. Every record is written by hand, in forms that
-// protobuf reads and would not write: the test says what each byte is afterwards.
+// Models that are annotated and written with all other bytes as they were. Every record is written by hand, in forms
+// that protobuf reads and would not write: the test says what each byte is afterwards.
 #include <catch2/catch.hpp>
 
 #include "lppool/onnx/model_file.h"
@@ -19,7 +19,9 @@ std::string wide(std::uint64_t value, int width) {
   return out + static_cast<char>(value);
 }
 
-std::string tag(int field, int wire_type) { return wire::varint(static_cast<std::uint64_t>(field) << 3 | static_cast<unsigned>(wire_type)); }
+std::string tag(int field, int wire_type) {
+  return wire::varint(static_cast<std::uint64_t>(field) << 3 | static_cast<unsigned>(wire_type));
+}
 
 // The type of a tensor of floats with `dims` sizes; -1 is one that is not stated.
 std::string float_type(const std::vector<std::int64_t>& dims) {
@@ -28,7 +30,9 @@ std::string float_type(const std::vector<std::int64_t>& dims) {
   return wire::bytes(1, wire::number(1, 1) + wire::bytes(2, shape));
 }
 
-std::string info(std::string_view name, const std::string& type) { return wire::bytes(1, name) + wire::bytes(2, type); }
+std::string info(std::string_view name, const std::string& type) {
+  return wire::bytes(1, name) + wire::bytes(2, type);
+}
 
 Type floats(const std::vector<std::int64_t>& dims) {
   Type type;
@@ -57,21 +61,25 @@ std::string annotated(const std::string& model, const Annotations& annotations) 
 }
 
 // What protobuf moves or rewrites, in a message of the model: fields out of order, unknown ones, long numbers, a group.
-const std::string kOddities = tag(1000, 3) + wire::number(7, 5) + tag(9, 3) + tag(9, 4) + wire::bytes(7, "in a group") + tag(1000, 4) +
-                              tag(999, 0) + wide(3, 4) + wire::bytes(998, "unknown") + tag(997, 1) + wire::raw(1.5);
-const std::string kNode = wire::bytes(4, "Abs") + wire::bytes(2, "y") + wire::bytes(1, "x") + wire::bytes(9, wire::entry("k", "v"));
+const std::string kOddities = tag(1000, 3) + wire::number(7, 5) + tag(9, 3) + tag(9, 4) + wire::bytes(7, "in a group") +
+                              tag(1000, 4) + tag(999, 0) + wide(3, 4) + wire::bytes(998, "unknown") + tag(997, 1) +
+                              wire::raw(1.5);
+const std::string kNode =
+    wire::bytes(4, "Abs") + wire::bytes(2, "y") + wire::bytes(1, "x") + wire::bytes(9, wire::entry("k", "v"));
 
 // The whole model around a graph whose length takes `width` bytes.
 std::string odd_model(const std::string& graph, int width = 1) {
   return kOddities + wire::bytes(8, wire::number(2, 18)) + tag(7, 2) +
-         (width == 1 ? wire::varint(graph.size()) : wide(graph.size(), width)) + graph + wire::bytes(999, "after") + wire::number(1, 8);
+         (width == 1 ? wire::varint(graph.size()) : wide(graph.size(), width)) + graph + wire::bytes(999, "after") +
+         wire::number(1, 8);
 }
 
 }  // namespace
 
 TEST_CASE("Kept bytes: a value without a description gets one at the end of the graph", "[onnx][ModelFile]") {
-  const std::string graph = wire::bytes(kValueInfo, info("a", float_type({1}))) + kOddities + wire::bytes(1, kNode) + wire::bytes(2, "g") +
-                            tag(kValueInfo, 0) + wide(1, 3) + wire::bytes(kInput, info("x", float_type({1})));
+  const std::string graph = wire::bytes(kValueInfo, info("a", float_type({1}))) + kOddities + wire::bytes(1, kNode) +
+                            wire::bytes(2, "g") + tag(kValueInfo, 0) + wide(1, 3) +
+                            wire::bytes(kInput, info("x", float_type({1})));
   const std::string inner = wire::bytes(kValueInfo, info("inner", float_type({4, 5})));
   CHECK(annotated(odd_model(graph), {{"inner", floats({4, 5})}}) == odd_model(graph + inner));
   CHECK(annotated(odd_model(graph), {{"inner", floats({9})}, {"more", floats({})}, {"inner", floats({4, 5})}}) ==
@@ -79,9 +87,10 @@ TEST_CASE("Kept bytes: a value without a description gets one at the end of the 
 }
 
 TEST_CASE("Kept bytes: nothing changes where the declared type is the one annotated", "[onnx][ModelFile]") {
-  // The type, too, is written as protobuf would not: the shape before the element type, a dimension's denotation first, one
-  // with a name that is empty.
-  const std::string dims = wire::bytes(1, wire::bytes(3, "BATCH") + wire::number(1, 4)) + wire::bytes(1, wire::bytes(2, ""));
+  // The type, too, is written as protobuf would not: the shape before the element type, a dimension's denotation first,
+  // one with a name that is empty.
+  const std::string dims =
+      wire::bytes(1, wire::bytes(3, "BATCH") + wire::number(1, 4)) + wire::bytes(1, wire::bytes(2, ""));
   const std::string type = wire::bytes(1, wire::bytes(2, dims) + tag(1, 0) + wide(1, 2));
   const std::string graph = wire::bytes(kOutput, wire::bytes(2, type) + wire::bytes(1, "y")) + wire::bytes(1, kNode);
   Type same = floats({4});
@@ -93,8 +102,9 @@ TEST_CASE("Kept bytes: nothing changes where the declared type is the one annota
 TEST_CASE("Kept bytes: of a refined description only the type is replaced", "[onnx][ModelFile]") {
   const std::string doc = wire::bytes(3, "about"), metadata = wire::bytes(4, wire::entry("k", "v"));
   const auto graph = [&](const std::string& x, const std::string& y, const std::string& z) {
-    return wire::bytes(kOutput, doc + wire::bytes(2, y) + kOddities + wire::bytes(1, "y") + metadata) + wire::bytes(1, kNode) +
-           wire::bytes(kValueInfo, info("z", z)) + tag(kInput, 2) + wide(info("x", x).size() + doc.size(), 3) + info("x", x) + doc +
+    return wire::bytes(kOutput, doc + wire::bytes(2, y) + kOddities + wire::bytes(1, "y") + metadata) +
+           wire::bytes(1, kNode) + wire::bytes(kValueInfo, info("z", z)) + tag(kInput, 2) +
+           wide(info("x", x).size() + doc.size(), 3) + info("x", x) + doc +
            wire::bytes(kOutput, info("w", float_type({7})));
   };
   const std::string before = odd_model(graph(float_type({-1, 2}), float_type({-1}), float_type({3})));
@@ -102,7 +112,8 @@ TEST_CASE("Kept bytes: of a refined description only the type is replaced", "[on
   CHECK(annotated(before, changes) == odd_model(graph(float_type({1, 2}), float_type({1}), float_type({3}))));
 }
 
-TEST_CASE("Kept bytes: a description without a type gets one, one with two gets what they say together", "[onnx][ModelFile]") {
+TEST_CASE("Kept bytes: a description without a type gets one, one with two gets what they say together",
+          "[onnx][ModelFile]") {
   const std::string bare = wire::bytes(1, "y");
   CHECK(annotated(odd_model(wire::bytes(kOutput, bare)), {{"y", floats({2})}}) ==
         odd_model(wire::bytes(kOutput, bare + wire::bytes(2, float_type({2})))));
@@ -111,7 +122,8 @@ TEST_CASE("Kept bytes: a description without a type gets one, one with two gets 
         odd_model(wire::bytes(kOutput, info("y", float_type({2}) + wire::bytes(6, "DENOTED")))));
 }
 
-TEST_CASE("Kept bytes: the length of the graph keeps its width where it fits, and grows where not", "[onnx][ModelFile]") {
+TEST_CASE("Kept bytes: the length of the graph keeps its width where it fits, and grows where not",
+          "[onnx][ModelFile]") {
   const std::string graph = wire::bytes(1, kNode) + wire::bytes(10, std::string(90, 'd'));
   const std::string inner = wire::bytes(kValueInfo, info("inner", float_type({4})));
   REQUIRE(graph.size() < 128);
@@ -124,7 +136,8 @@ TEST_CASE("Kept bytes: the length of the graph keeps its width where it fits, an
 TEST_CASE("Kept bytes: a graph in several parts is annotated part by part", "[onnx][ModelFile]") {
   const auto model = [](const std::string& y, const std::string& z, const std::string& last) {
     return wire::bytes(7, wire::bytes(kOutput, info("y", y)) + kOddities) + wire::number(1, 8) + wire::bytes(7, "") +
-           wire::bytes(7, wire::bytes(kOutput, info("z", z)) + wire::bytes(2, "g") + last) + wire::bytes(8, wire::number(2, 18));
+           wire::bytes(7, wire::bytes(kOutput, info("z", z)) + wire::bytes(2, "g") + last) +
+           wire::bytes(8, wire::number(2, 18));
   };
   const std::string before = model(float_type({-1}), float_type({-1}), "");
   CHECK(annotated(before, {{"z", floats({2})}}) == model(float_type({-1}), float_type({2}), ""));
@@ -135,7 +148,8 @@ TEST_CASE("Kept bytes: a graph in several parts is annotated part by part", "[on
 TEST_CASE("Kept bytes: other edits are written by protobuf", "[onnx][ModelFile]") {
   LoadOptions options;
   options.keep_bytes = true;
-  const std::string bytes = wire::bytes(7, wire::bytes(1, kNode)) + wire::bytes(8, wire::number(2, 18)) + wire::number(1, 8);
+  const std::string bytes =
+      wire::bytes(7, wire::bytes(1, kNode)) + wire::bytes(8, wire::number(2, 18)) + wire::number(1, 8);
   ModelFile file = ModelFile::parse(bytes, ".", options);
   file.set_opset("", 22);
   CHECK(ModelFile::parse(file.serialize(), ".").model().opset_imports.at(0).version == 22);
