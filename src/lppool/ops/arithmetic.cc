@@ -224,21 +224,15 @@ void infer_mod(InferContext& ctx) {
 
 }  // namespace
 
-#define LPPOOL_ARITHMETIC(op, text, rule, kernel) \
-  extern const OpDef k##op;                       \
-  const OpDef k##op = {.domain = "",              \
-                       .type = #op,               \
-                       .summary = text,           \
-                       .versions = kArithmeticVersions, \
-                       .infer = rule,             \
-                       .run = kernel,             \
-                       .packed = PackedUse::kElementwise};
-LPPOOL_ARITHMETIC(Add, "Sum of two tensors, element by element, with broadcasting.", infer_add, run_add)
-LPPOOL_ARITHMETIC(Sub, "Difference of two tensors, element by element, with broadcasting.", infer_sub, run_sub)
-LPPOOL_ARITHMETIC(Mul, "Product of two tensors, element by element, with broadcasting.", infer_mul, run_mul)
-LPPOOL_ARITHMETIC(Div, "Quotient of two tensors, element by element, with broadcasting; integers truncate toward zero.",
-                  infer_div, run_div)
-#undef LPPOOL_ARITHMETIC
+LPPOOL_ELEMENTWISE(Add, "Sum of two tensors, element by element, with broadcasting.", kArithmeticVersions, infer_add,
+                   run_add)
+LPPOOL_ELEMENTWISE(Sub, "Difference of two tensors, element by element, with broadcasting.", kArithmeticVersions,
+                   infer_sub, run_sub)
+LPPOOL_ELEMENTWISE(Mul, "Product of two tensors, element by element, with broadcasting.", kArithmeticVersions,
+                   infer_mul, run_mul)
+LPPOOL_ELEMENTWISE(Div, "Quotient of two tensors, element by element,
+                   with broadcasting; integers truncate toward zero.",
+                   kArithmeticVersions, infer_div, run_div)
 
 extern const OpDef kMod;
 const OpDef kMod = {.domain = "",

@@ -54,9 +54,7 @@ std::vector<std::vector<std::int64_t>> count_places(const KernelContext& context
 }
 
 void run_packed(KernelContext& context, const PackedTensor& x) {
-  const Window window = read_window(context.attributes, spatial_rank(x.shape.rank()));
-  const std::vector<WindowAxis> axes = resolve_axes(window, x.shape);
-  const Shape shape = output_shape(axes, x.shape[0], x.shape[1]);
+  const auto [axes, shape] = plan_pool(context.attributes, x.shape);
   PackedTensor& y = context.packed_output(0, shape, x.block());
   if (shape.elements() == 0) return;
   kernels::average_pool_blocks(x.blocks.data<float>().data(), y.blocks.mutable_data<float>().data(),
@@ -67,16 +65,15 @@ void run_packed(KernelContext& context, const PackedTensor& x) {
 void run(KernelContext& context) {
   if (const PackedTensor* packed = context.packed_input(0)) return run_packed(context, *packed);
   const Tensor& x = context.input(0);
-  const Window window = read_window(context.attributes, spatial_rank(x.rank()));
-  const std::vector<WindowAxis> axes = resolve_axes(window, x.shape());
-  const Shape shape = output_shape(axes, x.shape()[0], x.shape()[1]);
-  const kernels::PoolGeometry geometry{x.shape().elements(0, 2), pool_axes(axes)};
+  const PoolPlan plan = plan_pool(context.attributes, x.shape());
+  const Shape& shape = plan.output;
+  const kernels::PoolGeometry geometry{x.shape().elements(0, 2), pool_axes(plan.axes)};
   with_compute_type(x.dtype(), [&](auto zero) {
     using T = decltype(zero);
     ComputedOutput<T> y(context, 0, x.dtype(), shape);  // first: it bounds the number of windows
     if (shape.elements() == 0) return;
     const Tensor wide = as_compute<T>(x);
-    kernels::average_pool<T>(wide.data<T>().data(), y.data(), geometry, count_places(context, axes), context.threads());
+    kernels::average_pool<T>(wide.data<T>().data(), y.data(), geometry, count_places(context, plan.axes), context.threads());
     y.finish();
   });
 }

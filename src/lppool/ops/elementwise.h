@@ -144,3 +144,15 @@ void run_bool_binary(KernelContext& ctx, F f) {
 }
 
 }  // namespace lppool
+
+// The OpDef of an elementwise operator of the default domain, in namespace lppool: LPPOOL_ELEMENTWISE(Abs, "Absolute value of
+// each element.", kAbsVersions, infer_same, run_abs).
+#define LPPOOL_ELEMENTWISE(op, text, table, rule, kernel) \
+  extern const OpDef k##op;                               \
+  const OpDef k##op = {.domain = "",                      \
+                       .type = #op,                       \
+                       .summary = text,                   \
+                       .versions = table,                 \
+                       .infer = rule,                     \
+                       .run = kernel,                     \
+                       .packed = PackedUse::kElementwise};

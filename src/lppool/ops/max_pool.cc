@@ -61,9 +61,7 @@ void pool(KernelContext& context, const Tensor& x, Tensor& y, const kernels::Poo
 }
 
 void run_packed(KernelContext& context, const PackedTensor& x) {
-  const Window window = read_window(context.attributes, spatial_rank(x.shape.rank()));
-  const std::vector<WindowAxis> axes = resolve_axes(window, x.shape);
-  const Shape shape = output_shape(axes, x.shape[0], x.shape[1]);
+  const auto [axes, shape] = plan_pool(context.attributes, x.shape);
   PackedTensor& y = context.packed_output(0, shape, x.block());
   if (shape.elements() == 0) return;
   check_windows_meet_input({0, pool_axes(axes)});
@@ -75,10 +73,9 @@ void run(KernelContext& context) {
   if (context.wants_output(1)) context.unpack_input(0);
   if (const PackedTensor* packed = context.packed_input(0)) return run_packed(context, *packed);
   const Tensor& x = context.input(0);
-  const Window window = read_window(context.attributes, spatial_rank(x.rank()));
-  const std::vector<WindowAxis> axes = resolve_axes(window, x.shape());
-  const Shape shape = output_shape(axes, x.shape()[0], x.shape()[1]);
-  const kernels::PoolGeometry geometry{x.shape().elements(0, 2), pool_axes(axes)};
+  const PoolPlan plan = plan_pool(context.attributes, x.shape());
+  const Shape& shape = plan.output;
+  const kernels::PoolGeometry geometry{x.shape().elements(0, 2), pool_axes(plan.axes)};
   const DataType dtype = x.dtype();
   if (shape.elements() == 0) {
     context.output(0, dtype, shape);

@@ -134,40 +134,30 @@ void infer_neg(InferContext& ctx) {
 
 }  // namespace
 
-#define LPPOOL_UNARY(op, text, table, rule, kernel) \
-  extern const OpDef k##op;                         \
-  const OpDef k##op = {.domain = "",            \
-                       .type = #op,             \
-                       .summary = text,         \
-                       .versions = table,       \
-                       .infer = rule,           \
-                       .run = kernel,           \
-                       .packed = PackedUse::kElementwise};
-
-LPPOOL_UNARY(Abs, "Absolute value of each element.", kAbsVersions, infer_same, run_abs)
-LPPOOL_UNARY(Neg, "Each element with its sign flipped.", kNegVersions, infer_neg, run_neg)
-LPPOOL_UNARY(Sign, "-1, 0 or 1 by the sign of each element; NaN stays NaN.", kSignVersions, infer_same, run_sign)
-LPPOOL_UNARY(Ceil, "Each element rounded up to a whole number.", kFrom1, infer_same, run_ceil)
-LPPOOL_UNARY(Floor, "Each element rounded down to a whole number.", kFrom1, infer_same, run_floor)
-LPPOOL_UNARY(Round, "Each element rounded to the nearest whole number, halves to the even one.", kRoundVersions,
-             infer_same, run_round)
-LPPOOL_UNARY(Sqrt, "Square root of each element; NaN below zero.", kFrom1, infer_same, run_sqrt)
-LPPOOL_UNARY(Reciprocal, "One divided by each element.", kFrom1, infer_same, run_reciprocal)
-LPPOOL_UNARY(Exp, "e to the power of each element.", kNamedFrom1, infer_same, run_exp)
-LPPOOL_UNARY(Log, "Natural logarithm of each element.", kNamedFrom1, infer_same, run_log)
-LPPOOL_UNARY(Tanh, "Hyperbolic tangent of each element.", kNamedFrom1, infer_same, run_tanh)
-LPPOOL_UNARY(Erf, "Gauss error function of each element.", kErfVersions, infer_same, run_erf)
-LPPOOL_UNARY(Sin, "Sine of each element, in radians.", kFrom7, infer_same, run_sin)
-LPPOOL_UNARY(Cos, "Cosine of each element, in radians.", kFrom7, infer_same, run_cos)
-LPPOOL_UNARY(Tan, "Tangent of each element, in radians.", kFrom7, infer_same, run_tan)
-LPPOOL_UNARY(Asin, "Arc sine of each element; NaN outside [-1, 1].", kFrom7, infer_same, run_asin)
-LPPOOL_UNARY(Acos, "Arc cosine of each element; NaN outside [-1, 1].", kFrom7, infer_same, run_acos)
-LPPOOL_UNARY(Atan, "Arc tangent of each element.", kFrom7, infer_same, run_atan)
-LPPOOL_UNARY(Sinh, "Hyperbolic sine of each element.", kFrom9, infer_same, run_sinh)
-LPPOOL_UNARY(Cosh, "Hyperbolic cosine of each element.", kFrom9, infer_same, run_cosh)
-LPPOOL_UNARY(Asinh, "Inverse hyperbolic sine of each element.", kFrom9, infer_same, run_asinh)
-LPPOOL_UNARY(Acosh, "Inverse hyperbolic cosine of each element; NaN below 1.", kFrom9, infer_same, run_acosh)
-LPPOOL_UNARY(Atanh, "Inverse hyperbolic tangent of each element; NaN outside [-1, 1].", kFrom9, infer_same, run_atanh)
-#undef LPPOOL_UNARY
+LPPOOL_ELEMENTWISE(Abs, "Absolute value of each element.", kAbsVersions, infer_same, run_abs)
+LPPOOL_ELEMENTWISE(Neg, "Each element with its sign flipped.", kNegVersions, infer_neg, run_neg)
+LPPOOL_ELEMENTWISE(Sign, "-1, 0 or 1 by the sign of each element; NaN stays NaN.", kSignVersions, infer_same, run_sign)
+LPPOOL_ELEMENTWISE(Ceil, "Each element rounded up to a whole number.", kFrom1, infer_same, run_ceil)
+LPPOOL_ELEMENTWISE(Floor, "Each element rounded down to a whole number.", kFrom1, infer_same, run_floor)
+LPPOOL_ELEMENTWISE(Round, "Each element rounded to the nearest whole number, halves to the even one.", kRoundVersions,
+                   infer_same, run_round)
+LPPOOL_ELEMENTWISE(Sqrt, "Square root of each element; NaN below zero.", kFrom1, infer_same, run_sqrt)
+LPPOOL_ELEMENTWISE(Reciprocal, "One divided by each element.", kFrom1, infer_same, run_reciprocal)
+LPPOOL_ELEMENTWISE(Exp, "e to the power of each element.", kNamedFrom1, infer_same, run_exp)
+LPPOOL_ELEMENTWISE(Log, "Natural logarithm of each element.", kNamedFrom1, infer_same, run_log)
+LPPOOL_ELEMENTWISE(Tanh, "Hyperbolic tangent of each element.", kNamedFrom1, infer_same, run_tanh)
+LPPOOL_ELEMENTWISE(Erf, "Gauss error function of each element.", kErfVersions, infer_same, run_erf)
+LPPOOL_ELEMENTWISE(Sin, "Sine of each element, in radians.", kFrom7, infer_same, run_sin)
+LPPOOL_ELEMENTWISE(Cos, "Cosine of each element, in radians.", kFrom7, infer_same, run_cos)
+LPPOOL_ELEMENTWISE(Tan, "Tangent of each element, in radians.", kFrom7, infer_same, run_tan)
+LPPOOL_ELEMENTWISE(Asin, "Arc sine of each element; NaN outside [-1, 1].", kFrom7, infer_same, run_asin)
+LPPOOL_ELEMENTWISE(Acos, "Arc cosine of each element; NaN outside [-1, 1].", kFrom7, infer_same, run_acos)
+LPPOOL_ELEMENTWISE(Atan, "Arc tangent of each element.", kFrom7, infer_same, run_atan)
+LPPOOL_ELEMENTWISE(Sinh, "Hyperbolic sine of each element.", kFrom9, infer_same, run_sinh)
+LPPOOL_ELEMENTWISE(Cosh, "Hyperbolic cosine of each element.", kFrom9, infer_same, run_cosh)
+LPPOOL_ELEMENTWISE(Asinh, "Inverse hyperbolic sine of each element.", kFrom9, infer_same, run_asinh)
+LPPOOL_ELEMENTWISE(Acosh, "Inverse hyperbolic cosine of each element; NaN below 1.", kFrom9, infer_same, run_acosh)
+LPPOOL_ELEMENTWISE(Atanh, "Inverse hyperbolic tangent of each element; NaN outside [-1, 1].", kFrom9, infer_same,
+                   run_atanh)
 
 }  // namespace lppool

@@ -181,23 +181,13 @@ void infer_min(InferContext& ctx) {
 
 }  // namespace
 
-#define LPPOOL_VARIADIC(op, text, table, rule, kernel) \
-  extern const OpDef k##op;                            \
-  const OpDef k##op = {.domain = "",               \
-                       .type = #op,                \
-                       .summary = text,            \
-                       .versions = table,          \
-                       .infer = rule,              \
-                       .run = kernel,              \
-                       .packed = PackedUse::kElementwise};
-LPPOOL_VARIADIC(Sum, "Sum of all inputs, element by element; broadcasting from opset 8 on.", kSumVersions,
-                infer_variadic, run_sum)
-LPPOOL_VARIADIC(Mean, "Mean of all inputs, element by element; broadcasting from opset 8 on.", kMeanVersions,
-                infer_variadic, run_mean)
-LPPOOL_VARIADIC(Max, "Largest of all inputs, element by element; broadcasting from opset 8 on.", kMaxVersions,
-                infer_max, run_max)
-LPPOOL_VARIADIC(Min, "Smallest of all inputs, element by element; broadcasting from opset 8 on.", kMinVersions,
-                infer_min, run_min)
-#undef LPPOOL_VARIADIC
+LPPOOL_ELEMENTWISE(Sum, "Sum of all inputs, element by element; broadcasting from opset 8 on.", kSumVersions,
+                   infer_variadic, run_sum)
+LPPOOL_ELEMENTWISE(Mean, "Mean of all inputs, element by element; broadcasting from opset 8 on.", kMeanVersions,
+                   infer_variadic, run_mean)
+LPPOOL_ELEMENTWISE(Max, "Largest of all inputs, element by element; broadcasting from opset 8 on.", kMaxVersions,
+                   infer_max, run_max)
+LPPOOL_ELEMENTWISE(Min, "Smallest of all inputs, element by element; broadcasting from opset 8 on.", kMinVersions,
+                   infer_min, run_min)
 
 }  // namespace lppool

@@ -122,6 +122,13 @@ Shape output_shape(const std::vector<WindowAxis>& axes, std::int64_t batch, std:
   return shape;
 }
 
+PoolPlan plan_pool(const AttributeView& attributes, const Shape& input) {
+  PoolPlan plan;
+  plan.axes = resolve_axes(read_window(attributes, spatial_rank(input.rank())), input);
+  plan.output = output_shape(plan.axes, input[0], input[1]);
+  return plan;
+}
+
 std::size_t spatial_rank(std::size_t rank) {
   if (rank < 3) fail(ErrorKind::kRuntime, "the input has rank {}, expected 3 or more: N, C and a spatial axis", rank);
   return rank - 2;

@@ -35,6 +35,13 @@ std::vector<kernels::PoolAxis> pool_axes(const std::vector<WindowAxis>& axes);
 // N x channels x output sizes.
 Shape output_shape(const std::vector<WindowAxis>& axes, std::int64_t batch, std::int64_t channels);
 
+// A pooling node's window laid over an input of shape N x C x spatial sizes. Throws as the functions above do.
+struct PoolPlan {
+  std::vector<WindowAxis> axes;
+  Shape output;
+};
+PoolPlan plan_pool(const AttributeView& attributes, const Shape& input);
+
 // Number of spatial axes of an input of `rank` axes. Throws kRuntime below 3.
 std::size_t spatial_rank(std::size_t rank);
 
