@@ -230,8 +230,7 @@ LPPOOL_ELEMENTWISE(Sub, "Difference of two tensors, element by element, with bro
                    infer_sub, run_sub)
 LPPOOL_ELEMENTWISE(Mul, "Product of two tensors, element by element, with broadcasting.", kArithmeticVersions,
                    infer_mul, run_mul)
-LPPOOL_ELEMENTWISE(Div, "Quotient of two tensors, element by element,
-                   with broadcasting; integers truncate toward zero.",
+LPPOOL_ELEMENTWISE(Div, "Quotient of two tensors, element by element, with broadcasting; integers truncate toward zero.",
                    kArithmeticVersions, infer_div, run_div)
 
 extern const OpDef kMod;
