@@ -62,6 +62,30 @@ def models():
         b"\x3a" + bytes([len(parts[1]) | 0x80, 0x80, 0]) + parts[1])
 
 
+def inferred():
+    """Sizes as data, and rounds of a loop: what inference follows."""
+    def ints(name, *values, shape=None):
+        return helper.make_tensor(name, TensorProto.INT64, [len(values)] if shape is None else shape, values)
+    node = helper.make_node
+    put("infer/reshape", model(
+        [node("Shape", ["x"], ["s"]), node("Gather", ["s", "i"], ["n"]), node("Concat", ["n", "m"], ["t"], axis=0), node("Mul", ["t", "k"], ["u"]),
+         node("Reshape", ["x", "u"], ["y"]), node("Slice", ["y", "i", "k"], ["z"])],
+        [info("x", "N", "C", 4)], [info("z", None, None)], initializer=[ints("i", 0), ints("m", -1), ints("k", 1)]).SerializeToString())
+    body = helper.make_graph([node("Concat", ["v", "v"], ["w"], axis=0), node("Identity", ["c"], ["d"]), node("Abs", ["v"], ["e"])], "body",
+                             [info("r", kind=TensorProto.INT64), info("c", kind=TensorProto.BOOL), info("v", "N")],
+                             [info("d", kind=TensorProto.BOOL), info("w", None), info("e", None)])
+    put("infer/loop", model([node("Loop", ["n", "", "x"], ["y", "z"], body=body)], [info("x", "N")], [info("y", None), info("z", None, None)],
+                            initializer=[ints("n", 3, shape=[])]).SerializeToString())
+    step = helper.make_graph([node("Add", ["a", "e"], ["b"]), node("Abs", ["b"], ["p"])], "step", [info("a", 2), info("e", 2)], [info("b", 2), info("p", 2)])
+    put("infer/scan", model([node("Scan", ["s", "x"], ["t", "o"], body=step, num_scan_inputs=1)], [info("s", 2), info("x", "T", 2)],
+                            [info("t", 2), info("o", None, 2)]).SerializeToString())
+    put("infer/shapes", model(
+        [node("LpPool", ["x"], ["a"], kernel_shape=[3, 2], strides=[2, 2], auto_pad="SAME_UPPER"), node("ConvTranspose", ["a", "f"], ["b"], strides=[2, 1]),
+         node("Range", ["i", "j", "k"], ["r"]), node("Split", ["b"], ["p", "q"], axis=2, num_outputs=2), node("Einsum", ["p"], ["y"], equation="nchw->wn")],
+        [info("x", "N", 2, "H", "W"), info("j", kind=TensorProto.INT64)], [info("y", None, None), info("r", None, kind=TensorProto.INT64)],
+        initializer=[ints("i", 0, shape=[]), ints("k", 2, shape=[]), helper.make_tensor("f", TensorProto.FLOAT, [2, 1, 1, 1], [1.0, 2.0])]).SerializeToString())
+
+
 def tensors():
     values = {TensorProto.FLOAT: [1.5, -2.0], TensorProto.INT32: [-1, 7], TensorProto.INT64: [-1, 2**40], TensorProto.UINT64: [1, 2**63],
               TensorProto.DOUBLE: [0.1, 2.0], TensorProto.BOOL: [True, False], TensorProto.STRING: [b"a", b""],
@@ -119,6 +143,7 @@ def images():
 
 
 models()
+inferred()
 tensors()
 arrays()
 text()

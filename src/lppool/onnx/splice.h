@@ -21,6 +21,10 @@ namespace lppool::onnx_io {
 // Bytes in parts: views of the original, and strings of its own.
 class Splice {
  public:
+  Splice() = default;
+  Splice(Splice&&) = default;  // a copy's views would be of strings that are not its own
+  Splice& operator=(Splice&&) = default;
+
   void keep(std::string_view part);  // must outlive the object
   void add(std::string part);
   void append(Splice other);
