@@ -1,5 +1,4 @@
-// LinearRegressor and LinearClassifier of ai.onnx.ml, and the operators of that domain that are known but not run: those whose
-// values are maps.
+// LinearRegressor and LinearClassifier of ai.onnx.ml.
 #include <algorithm>
 
 #include "lppool/ops/contents.h"
@@ -87,18 +86,6 @@ void run_linear_classifier(KernelContext& ctx) {
   finish_classifier(ctx, labels, std::move(scores), rows);
 }
 
-// ---- known, not run ----
-
-constexpr OpVersion kCastMapVersions[] = {
-    {1, "X:T1", "Y:T2", "cast_to:string=TO_FLOAT map_form:string=DENSE max_map:int=1",
-     "T1=map(int64,string)|map(int64,float32); T2=string|float32|int64"}};
-constexpr OpVersion kDictVectorizerVersions[] = {
-    {1, "X:T1", "Y:T2", "int64_vocabulary:ints string_vocabulary:strings",
-     "T1=map(string,int64)|map(int64,string)|map(int64,float32)|map(int64,float64)|map(string,float32)|map(string,float64); "
-     "T2=int64|float32|float64|string"}};
-constexpr OpVersion kZipMapVersions[] = {{1, "X:float32", "Z:T", "classlabels_int64s:ints classlabels_strings:strings",
-                                          "T=seq(map(string,float32)|map(int64,float32))"}};
-
 }  // namespace
 
 extern const OpDef kLinearRegressor;
@@ -119,30 +106,6 @@ const OpDef kLinearClassifier = {
     .versions = kLinearClassifierVersions,
     .infer = infer_linear_classifier,
     .run = run_linear_classifier,
-};
-
-extern const OpDef kCastMap;
-const OpDef kCastMap = {
-    .domain = "ai.onnx.ml",
-    .type = "CastMap",
-    .summary = "Turns a map into a tensor, in the order of its keys.",
-    .versions = kCastMapVersions,
-};
-
-extern const OpDef kDictVectorizer;
-const OpDef kDictVectorizer = {
-    .domain = "ai.onnx.ml",
-    .type = "DictVectorizer",
-    .summary = "Turns a map into a tensor, in the order of a vocabulary.",
-    .versions = kDictVectorizerVersions,
-};
-
-extern const OpDef kZipMap;
-const OpDef kZipMap = {
-    .domain = "ai.onnx.ml",
-    .type = "ZipMap",
-    .summary = "Turns each row of scores into a map from class label to score.",
-    .versions = kZipMapVersions,
 };
 
 }  // namespace lppool

@@ -138,6 +138,8 @@ std::string to_string(const ValueType& type) {
                          type.shape ? to_string(*type.shape) : "of unknown rank");
     case Type::Kind::kSequence: return fmt::format("seq({})", type.element ? to_string(*type.element) : "?");
     case Type::Kind::kOptional: return fmt::format("optional({})", type.element ? to_string(*type.element) : "?");
+    case Type::Kind::kMap:
+      return fmt::format("map({}, {})", name(type.dtype), type.element ? to_string(*type.element) : "?");
     default: return "?";
   }
 }

@@ -139,3 +139,18 @@ TEST_CASE("the older tree ensembles", "[ops][TreeEnsembleRegressor]") {
   one_class[9] = attr_ints("class_ids", {1, 1, 1});
   CHECK_THROWS_WITH(ml("TreeEnsembleClassifier", 3, {x}, one_class, 2), Catch::Contains("supported"));
 }
+
+TEST_CASE("operators of maps have types, and are refused when run", "[ops][ZipMap]") {
+  OpCall call{.op_type = "ZipMap", .opset = 1, .attributes = {attr_strings("classlabels_strings", {"a", "b"})}};
+  call.domain = "ai.onnx.ml";
+  const ValueType scores = ValueType::tensor(DataType::kFloat32, std::vector<Dim>{Dim::symbol("N"), 2});
+  const ValueType maps = infer_op(call, {scores})[0];
+  CHECK(to_string(maps) == "seq(map(string, float32 scalar))");
+  CHECK(find_op("ai.onnx.ml", "ZipMap")->run == nullptr);
+  call.op_type = "DictVectorizer";
+  call.attributes = {attr_strings("string_vocabulary", {"a", "b", "c"})};
+  CHECK(to_string(infer_op(call, {*maps.element})[0]) == "float32 1x3");
+  call.op_type = "CastMap";
+  call.attributes = {attr_s("cast_to", "TO_INT64")};
+  CHECK(to_string(infer_op(call, {ValueType()})[0]) == "int64 of unknown rank");
+}
