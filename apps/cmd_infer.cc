@@ -338,6 +338,8 @@ int run(Globals& globals, const Options& options) {
   }
   // Written whole or not at all: not where a model has no shapes to write.
   const bool complete = code == 0 || (code == 1 && std::ranges::all_of(answers, &InferredModel::compared));
+  const std::string& target = options.write_expect.empty() ? options.expect : options.write_expect;
+  if (!complete && (options.update || !options.write_expect.empty())) spdlog::warn("{} is not written: a model has no sound shapes", target);
   if (complete && !options.write_expect.empty()) GoldenShapes::write(options.write_expect, documents);
   if (complete && options.update && !golden) GoldenShapes::write(options.expect, documents);
   if (complete && options.update && golden) {
@@ -352,7 +354,7 @@ int run(Globals& globals, const Options& options) {
     const bool asked_else = !options.explain.empty() || !options.solve.empty();
     const bool table = options.expect.empty() || asked_else;
     if (options.output != "-" && options.write_expect != "-" && (table || golden)) print(infer_text(answers, table, globals.color));
-    if (options.update) spdlog::info("{} {}", options.expect, !complete ? "is left as it was" : golden ? "renewed" : "written");
+    if (options.update && complete) spdlog::info("{} {}", options.expect, golden ? "renewed" : "written");
   }
   return code;
 }
