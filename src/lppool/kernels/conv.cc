@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "lppool/kernels/gemm.h"
+#include "lppool/kernels/pointwise.h"
 
 namespace lppool::kernels {
 namespace {
@@ -145,12 +146,6 @@ void convolve_plane(const T* x, const T* w, T start, T* y, const ConvGeometry& g
       }
     });
   }
-}
-
-bool is_pointwise(const ConvGeometry& geometry) {
-  return std::ranges::all_of(geometry.axes, [](const PoolAxis& axis) {
-    return axis.kernel == 1 && axis.stride == 1 && axis.pad_begin == 0 && axis.out == axis.in;
-  });
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ struct Max {
   using Value = T;
   static T combine(T a, T b) {
     if constexpr (std::is_floating_point_v<T>) {
-      return b > a || b != b ? b : a;  // NaN once met stays: nothing compares above it
+      return static_cast<bool>(b > a) | static_cast<bool>(b != b) ? b : a;  // NaN once met stays: nothing is above it
     } else {
       return b > a ? b : a;
     }
@@ -54,12 +54,19 @@ Rows make_rows(const PoolGeometry& geometry) {
   return rows;
 }
 
+// Where a walk over input rows stands; kept from row to row for its memory.
+struct Walk {
+  std::vector<const Taps*> taps;
+  std::vector<std::int64_t> at;
+};
+
 // The windows' elements along the outer axes at output row `row`: calls body(input row) for each.
 template <typename Body>
-void for_each_input_row(const PoolGeometry& geometry, const Rows& rows, std::int64_t row, Body&& body) {
+void for_each_input_row(const PoolGeometry& geometry, const Rows& rows, std::int64_t row, Walk& walk, Body&& body) {
   const std::size_t outer = rows.taps.size();
-  std::vector<const Taps*> taps(outer);
-  std::vector<std::int64_t> at(outer, 0);
+  auto& [taps, at] = walk;
+  taps.resize(outer);
+  at.assign(outer, 0);
   for (std::size_t a = outer; a-- > 0;) {
     taps[a] = &rows.taps[a][static_cast<std::size_t>(row % geometry.axes[a].out)];
     row /= geometry.axes[a].out;
@@ -77,20 +84,59 @@ void for_each_input_row(const PoolGeometry& geometry, const Rows& rows, std::int
   }
 }
 
-// finish(value, output row, position in the row) turns what a window combined to into an element of y.
+// values[o] = what window o combines of `line`, for the windows that are not cut. Each tap is taken for all of them, which
+// the compiler makes vectors of where the stride is known.
+template <typename Operation, std::int64_t Stride, typename Value>
+void combine_whole_windows(const Value* line, const PoolAxis& axis, std::int64_t count, Value* values) {
+  const std::int64_t stride = Stride > 0 ? Stride : axis.stride;
+  for (std::int64_t o = 0; o < count; ++o) values[o] = line[o * stride];
+  for (std::int64_t i = 1; i < axis.kernel; ++i) {
+    const Value* tap = line + i * axis.dilation;
+    for (std::int64_t o = 0; o < count; ++o) values[o] = Operation::combine(values[o], tap[o * stride]);
+  }
+}
+
+// Windows of one line: the cut ones at its ends one by one, the others together.
+template <typename Operation, typename Value>
+void combine_line(const std::vector<Value>& line, const PoolAxis& axis, const std::vector<Taps>& windows,
+                  std::int64_t whole_begin, std::int64_t whole_end, Value* values) {
+  const auto one = [&](std::int64_t o) {
+    const Taps& taps = windows[static_cast<std::size_t>(o)];
+    Value value = taps.count > 0 ? line[static_cast<std::size_t>(taps.first)] : Value{0};
+    for (std::int64_t i = 1; i < taps.count; ++i) {
+      value = Operation::combine(value, line[static_cast<std::size_t>(taps.first + i * taps.step)]);
+    }
+    values[o] = value;
+  };
+  for (std::int64_t o = 0; o < whole_begin; ++o) one(o);
+  for (std::int64_t o = whole_end; o < axis.out; ++o) one(o);
+  if (whole_begin == whole_end) return;
+  const Value* first = line.data() + windows[static_cast<std::size_t>(whole_begin)].first;
+  const auto together = axis.stride == 1   ? combine_whole_windows<Operation, 1, Value>
+                        : axis.stride == 2 ? combine_whole_windows<Operation, 2, Value>
+                                           : combine_whole_windows<Operation, 0, Value>;
+  together(first, axis, whole_end - whole_begin, values + whole_begin);
+}
+
+// finish(values, output row, to) turns what the windows of a row combined to into a row of y.
 template <typename Operation, typename T, typename Finish>
 void pool_rows(const T* x, T* y, const PoolGeometry& geometry, ThreadPool& pool, Finish&& finish) {
   using Value = typename Operation::Value;
   const Rows rows = make_rows(geometry);
   const PoolAxis& last = geometry.axes.back();
   const auto width = static_cast<std::size_t>(last.in);
+  const auto is_cut = [&](const Taps& taps) { return taps.count < last.kernel; };
+  const auto whole_begin = std::ranges::find_if_not(rows.line, is_cut);
+  const auto whole_end = std::find_if(whole_begin, rows.line.end(), is_cut);
+  const std::int64_t begin_whole = whole_begin - rows.line.begin(), end_whole = whole_end - rows.line.begin();
   pool.parallel_for(geometry.planes * rows.out_rows, [&](std::int64_t begin, std::int64_t end) {
-    std::vector<Value> line(width);
+    std::vector<Value> line(width), values(static_cast<std::size_t>(last.out));
+    Walk walk;
     for (std::int64_t r = begin; r < end; ++r) {
       const std::int64_t plane = r / rows.out_rows, row = r % rows.out_rows;
       const T* from = x + plane * rows.in_plane;
       bool first = true;
-      for_each_input_row(geometry, rows, row, [&](std::int64_t input_row) {
+      for_each_input_row(geometry, rows, row, walk, [&](std::int64_t input_row) {
         const T* source = from + input_row * last.in;
         if (first) {
           for (std::size_t i = 0; i < width; ++i) line[i] = static_cast<Value>(source[i]);
@@ -100,15 +146,8 @@ void pool_rows(const T* x, T* y, const PoolGeometry& geometry, ThreadPool& pool,
         first = false;
       });
       if (first) std::fill(line.begin(), line.end(), Value{0});  // a window wholly in the padding
-      T* out = y + plane * rows.out_plane + row * last.out;
-      for (std::int64_t o = 0; o < last.out; ++o) {
-        const Taps& taps = rows.line[static_cast<std::size_t>(o)];
-        Value value = taps.count > 0 ? line[static_cast<std::size_t>(taps.first)] : Value{0};
-        for (std::int64_t i = 1; i < taps.count; ++i) {
-          value = Operation::combine(value, line[static_cast<std::size_t>(taps.first + i * taps.step)]);
-        }
-        out[o] = finish(value, row, o);
-      }
+      combine_line<Operation>(line, last, rows.line, begin_whole, end_whole, values.data());
+      finish(values.data(), row, y + plane * rows.out_plane + row * last.out);
     }
   });
 }
@@ -117,7 +156,8 @@ void pool_rows(const T* x, T* y, const PoolGeometry& geometry, ThreadPool& pool,
 
 template <typename T>
 void max_pool(const T* x, T* y, const PoolGeometry& geometry, ThreadPool& pool) {
-  pool_rows<Max<T>>(x, y, geometry, pool, [](T value, std::int64_t, std::int64_t) { return value; });
+  const std::int64_t width = geometry.axes.back().out;
+  pool_rows<Max<T>>(x, y, geometry, pool, [=](const T* values, std::int64_t, T* to) { std::copy_n(values, width, to); });
 }
 
 template <typename T>
@@ -136,13 +176,14 @@ void max_pool_positions(const T* x, T* y, std::int64_t* positions, const PoolGeo
     return result;
   };
   pool.parallel_for(geometry.planes * rows.out_rows, [&](std::int64_t begin, std::int64_t end) {
+    Walk walk;
     for (std::int64_t r = begin; r < end; ++r) {
       const std::int64_t plane = r / rows.out_rows, row = r % rows.out_rows;
       const T* from = x + plane * rows.in_plane;
       for (std::int64_t o = 0; o < last.out; ++o) {
         const Taps& taps = rows.line[static_cast<std::size_t>(o)];
         std::int64_t best = -1;
-        for_each_input_row(geometry, rows, row, [&](std::int64_t input_row) {
+        for_each_input_row(geometry, rows, row, walk, [&](std::int64_t input_row) {
           for (std::int64_t i = 0; i < taps.count; ++i) {
             const std::int64_t index = input_row * last.in + taps.first + i * taps.step;
             const T value = from[index];
@@ -161,13 +202,14 @@ template <typename T>
 void average_pool(const T* x, T* y, const PoolGeometry& geometry, const std::vector<std::vector<std::int64_t>>& counts,
                   ThreadPool& pool) {
   const std::size_t outer = geometry.axes.size() - 1;
-  pool_rows<Sum<T>>(x, y, geometry, pool, [&](double sum, std::int64_t row, std::int64_t position) {
-    double count = static_cast<double>(counts[outer][static_cast<std::size_t>(position)]);
+  const std::vector<double> last(counts[outer].begin(), counts[outer].end());
+  pool_rows<Sum<T>>(x, y, geometry, pool, [&](const double* sums, std::int64_t row, T* to) {
+    double others = 1;
     for (std::size_t a = outer; a-- > 0;) {
-      count *= static_cast<double>(counts[a][static_cast<std::size_t>(row % geometry.axes[a].out)]);
+      others *= static_cast<double>(counts[a][static_cast<std::size_t>(row % geometry.axes[a].out)]);
       row /= geometry.axes[a].out;
     }
-    return static_cast<T>(sum / count);
+    for (std::size_t o = 0; o < last.size(); ++o) to[o] = static_cast<T>(sums[o] / (others * last[o]));
   });
 }
 

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "lppool/kernels/depthwise.h"
+#include "lppool/kernels/pointwise.h"
 #include "lppool/ops/compute_type.h"
 #include "lppool/ops/conv_common.h"
 #include "lppool/ops/onednn.h"
@@ -32,9 +33,17 @@ struct State {
 
 bool is_depthwise(const kernels::ConvGeometry& geometry) { return geometry.groups > 1 && geometry.in_channels == 1; }
 
-// Depthwise convolutions are faster here, but for whole blocks of channels, which may come and go packed.
+// Groups of no whole blocks of channels, and one element of each.
+bool is_small_product(const kernels::ConvGeometry& geometry) {
+  const bool blocks = geometry.in_channels % 16 == 0 && geometry.out_channels % 16 == 0;
+  return geometry.groups > 1 && !blocks && geometry.in_channels <= 256 && kernels::is_pointwise(geometry);
+}
+
+// Depthwise convolutions are faster here, but for whole blocks of channels, which may come and go packed; and so are
+// products of small groups.
 bool worth_compiling(const kernels::ConvGeometry& geometry) {
-  return !is_depthwise(geometry) || (geometry.out_channels == 1 && geometry.groups % 16 == 0);
+  if (is_depthwise(geometry)) return geometry.out_channels == 1 && geometry.groups % 16 == 0;
+  return !is_small_product(geometry);
 }
 
 // The compiled convolution for this run, nullptr where the program's own kernel is to be used.
@@ -80,6 +89,8 @@ void compute(KernelContext& context, const ConvPlan& plan, const float* x, const
     compiled->run(x, 0, w, context.is_constant(1), bias, y, 0);
   } else if (is_depthwise(plan.geometry)) {
     kernels::convolve_depthwise(x, w, bias, y, plan.geometry, context.threads());
+  } else if (is_small_product(plan.geometry)) {
+    kernels::convolve_pointwise(x, w, bias, y, plan.geometry, context.threads());
   } else {
     kernels::convolve<float>(x, w, bias, y, plan.geometry, context.threads());
   }

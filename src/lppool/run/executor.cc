@@ -8,13 +8,11 @@
 #include "lppool/base/interrupt.h"
 #include "lppool/infer/infer.h"
 #include "lppool/run/packed_call.h"
-#include "lppool/tensor/memory.h"
 
 namespace lppool {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr std::size_t kAlwaysFoldedBytes = std::size_t{64} << 20;  // a folded value stays for the executor's life
 
 std::string describe(const Value& value) {
   if (value.empty()) return "nothing";
@@ -200,65 +198,6 @@ Executor::Executor(std::shared_ptr<const BoundGraph> graph, ExecutorOptions opti
 }
 
 Executor::~Executor() = default;
-
-// Runs the steps whose inputs are all constant, once and for all, and notes which slots never change.
-void Executor::fold_constants() {
-  std::vector<bool>& constant = constant_[&plan_];
-  constant.assign(plan_.names.size(), false);
-  std::vector<Value> frame(plan_.names.size());
-  for (const auto& [slot, tensor] : plan_.constants) {
-    constant[static_cast<std::size_t>(slot)] = true;
-    frame[static_cast<std::size_t>(slot)] = Value(tensor);
-  }
-  if (!options_.fold_constants) return;
-  // A default is as good as a constant as long as no caller gives another value.
-  for (const auto& [slot, tensor] : plan_.defaults) {
-    if (replaced_defaults_.contains(slot)) continue;
-    constant[static_cast<std::size_t>(slot)] = true;
-    frame[static_cast<std::size_t>(slot)] = Value(tensor);
-  }
-  for (const Step& step : plan_.steps) {
-    const OpDef& op = *step.node->op;
-    const bool foldable = op.constant_foldable && step.blocks.empty() && std::ranges::all_of(step.inputs, [&](Slot s) {
-      return s == kNoSlot || constant[static_cast<std::size_t>(s)];
-    });
-    if (!foldable) continue;
-    try {
-      std::any state;
-      struct Context final : KernelContext {
-        Context(const Step& s, ThreadPool& pool, std::any& slot) : KernelContext(s.node->node, *s.node->schema) {
-          opset = s.node->opset;
-          thread_pool = &pool;
-          state_slot = &slot;
-          for (const Slot output : s.outputs) output_wanted.push_back(output != kNoSlot);
-          outputs.resize(s.outputs.size());
-        }
-        std::vector<Value> run_subgraph(const Graph&, std::vector<Value>) override {
-          fail(ErrorKind::kDefect, "a folded node has no subgraph");
-        }
-        bool is_constant(std::size_t) const override { return true; }
-      } context(step, pool_, state);
-      for (const Slot s : step.inputs) context.inputs.push_back(s == kNoSlot ? Value() : frame[static_cast<std::size_t>(s)]);
-      op.run(context);
-      context.inputs.clear();
-      context.outputs.resize(step.outputs.size());
-      std::size_t bytes = 0;
-      for (const Value& value : context.outputs) bytes += value.is_tensor() ? value.tensor().bytes() : 0;
-      // Large ones only while they leave room for the run itself.
-      if (bytes > kAlwaysFoldedBytes && memory::in_use() > memory::limit() / 2) continue;
-      for (std::size_t k = 0; k < step.outputs.size(); ++k) {
-        if (step.outputs[k] == kNoSlot) continue;
-        constant[static_cast<std::size_t>(step.outputs[k])] = true;
-        frame[static_cast<std::size_t>(step.outputs[k])] = context.outputs[k];
-      }
-      folded_[&step] = std::move(context.outputs);
-    } catch (const Error& error) {
-      if (error.kind() == ErrorKind::kInterrupted) throw;
-      // The step stays in the plan and says the same when it is run.
-    } catch (const std::bad_alloc&) {
-    }
-  }
-}
 
 // Starts over with what was computed from defaults where this run's caller replaces others than the last one's did.
 void Executor::settle_defaults(const std::map<std::string, Value>& inputs) {

@@ -61,7 +61,14 @@ class Executor {
 
  private:
   class Run;
+  // What never changes from run to run in one graph, per slot.
+  struct Known {
+    std::vector<bool> constant;
+    std::vector<Value> values;
+  };
   void fold_constants();
+  void fold(const Plan& plan, Known known);
+  bool fold(const Step& step, Known& known);
   void settle_defaults(const std::map<std::string, Value>& inputs);
   void check_inputs(const std::map<std::string, Value>& inputs) const;
 

@@ -165,6 +165,26 @@ TEST_CASE("Depthwise Conv gives the same sums on every instruction set", "[ops][
   REQUIRE(kernels::limit_isa(""));
 }
 
+TEST_CASE("Pointwise Conv of small groups gives the same sums on every instruction set", "[ops][Conv]") {
+  testing::Random random(81);
+  CAPTURE(testing::test_seed());
+  for (const std::string isa : {"avx512", "avx2", "sse4", "ssse3", "sse2"}) {
+    if (!kernels::limit_isa(isa)) continue;
+    for (int round = 0; round < 30; ++round) {
+      ConvCase c{"random", random.between(1, 2), random.between(2, 4), random.between(2, 20), random.between(1, 20), {}};
+      const int rank = random.between(1, 3);
+      for (int a = 0; a < rank; ++a) {
+        NaiveAxis axis{0, 0, 1, 1, 1, 0};
+        axis.in = a + 1 == rank ? random.between(1, 150) : random.between(1, 8);
+        c.axes.push_back(axis);
+      }
+      c.bias = random.one_in(2);
+      run_case(c, DataType::kFloat32, 1e-5, random.between(1, 3));
+    }
+  }
+  REQUIRE(kernels::limit_isa(""));
+}
+
 TEST_CASE("Depthwise Conv takes strides far beyond the input", "[ops][Conv]") {
   run_case({"far", 1, 2, 1, 1, {{3, 0, 2, std::int64_t{1} << 40, 1, 0}}}, DataType::kFloat32, 1e-6);
   run_case({"far", 1, 2, 1, 1, {{3, 0, 2, 1, 1, 0}, {4, 0, 1, std::int64_t{1} << 40, 1, 2}}}, DataType::kFloat32, 1e-6);

@@ -150,3 +150,31 @@ TEST_CASE("What was computed from a default is computed anew where the caller re
           std::vector<float>{2, 4, 6});
   }
 }
+
+TEST_CASE("What is constant inside a branch is computed once, and anew where the caller replaces it", "[run]") {
+  // In the branch: w = k + k + 1 of the outer k, and y = x * w.
+  GraphBuilder branch;
+  branch.output("y", "float32 1x1x4").initializer("one", Tensor::of<float>({1}, {1}));
+  branch.node("Add", "k k", "double").node("Add", "double one", "w").node("Mul", "x w", "y");
+  GraphBuilder g;
+  g.input("x", "float32 1x1x4").input("k", "float32 1").input("c", "bool ").output("z", "float32 1x1x4");
+  g.initializer("k", Tensor::of<float>({1}, {3}));
+  g.node("If", "c", "z", {attr_graph("then_branch", branch.graph), attr_graph("else_branch", branch.graph)});
+  struct Folded final : RunObserver {
+    std::vector<std::string> list;
+    void on_node(const NodeEvent& event) override {
+      if (event.folded) list.push_back(event.node.node.outputs[0]);
+    }
+  };
+  Session session(make_model(g.graph));
+  Tensor condition = Tensor::allocate(DataType::kBool, {});
+  condition.mutable_data<std::uint8_t>()[0] = 1;
+  const Value yes(condition);
+  for (int round = 0; round < 2; ++round) {
+    Folded folded;
+    CHECK(floats(session.run({{"x", Value(kInput)}, {"c", yes}}, &folded)[0]) == std::vector<float>{7, 14, 21, 28});
+    CHECK(folded.list == std::vector<std::string>{"double", "w"});
+    const Value two(Tensor::of<float>({1}, {2}));
+    CHECK(floats(session.run({{"x", Value(kInput)}, {"c", yes}, {"k", two}})[0]) == std::vector<float>{5, 10, 15, 20});
+  }
+}
