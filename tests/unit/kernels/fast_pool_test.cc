@@ -272,6 +272,39 @@ TEST_CASE("One large plane is summed by several threads to the same bits", "[ker
   }
 }
 
+// Sums that 2^25 terms and more pass through one after the other leave the fast way nothing to be sure of. Norms of ones
+// are roots of their number: squares, cubes, and for p = 1 ties and neighbours of ties.
+TEST_CASE("Sums of more than 2^25 terms are exact", "[.long][random]") {
+  struct Case {
+    std::int64_t height, width, p;
+    float norm;
+  };
+  constexpr Case kCases[] = {
+      {2, (1 << 24) + 1, 1, 33554432.0f},  // 2^25 + 2, halfway between two numbers: the even one
+      {2, (1 << 24) + 3, 1, 33554440.0f},  // 2^25 + 6, halfway again
+      {3, 11184812, 1, 33554436.0f},       // 2^25 + 4
+      {5793, 5793, 2, 5793.0f},
+      {323, 323 * 323, 3, 323.0f},
+  };
+  Threads threads;
+  for (const Case& c : kCases) {
+    const std::int64_t n = c.height * c.width;
+    CAPTURE(n, c.p);
+    std::vector<float> x(static_cast<std::size_t>(n), 1.0f);
+    for (std::size_t i = 0; i < x.size(); i += 3) x[i] = -1.0f;
+    const PoolGeometry plane{1, {{.in = c.height, .out = 1, .kernel = c.height}, {.in = c.width, .out = 1, .kernel = c.width}}};
+    const PoolGeometry line{1, {{.in = n, .out = 1, .kernel = n}}};
+    for (const PoolGeometry& geometry : {plane, line}) {
+      float y = 0;
+      lp_pool(ElementType::kFloat32, x.data(), &y, geometry, LpNorm::of(c.p), threads.two);
+      CHECK(y == c.norm);
+    }
+    float y = 0;
+    global_lp_pool(ElementType::kFloat32, x.data(), &y, 1, n, LpNorm::of(c.p), threads.two);
+    CHECK(y == c.norm);
+  }
+}
+
 TEST_CASE("The instruction set can be limited, to what there is only", "[kernels]") {
   const std::string_view best = selected_isa();
   CHECK_FALSE(limit_isa("avx1024"));
