@@ -12,7 +12,6 @@
 #endif
 
 #include <algorithm>
-#include <utility>
 
 #include "lppool/kernels/double_double.h"
 #include "lppool/kernels/job.h"
@@ -174,57 +173,63 @@ HWY_INLINE typename Type::Acc add_lanes(const Powers<Type, P, S>& powers, typena
   return add_loosely(powers, sum, hn::IfThenElseZero(lane_mask(bits), v));
 }
 
-// Lane by lane sums of one plane of a cut; x moves on. `shared` is the vector the last plane ended in. With Unrolled,
-// the cut is known when this is compiled.
-template <bool Unrolled, class Type, int P, bool S>
-HWY_INLINE typename Type::Acc sum_cut_plane(const Powers<Type, P, S>& powers, const typename Type::Storage*& x,
-                                            const PlaneCut cut, Vd& shared) {
-  using Acc = typename Type::Acc;
-  const std::int64_t step = lanes();
-  // Two chains of additions, each of which waits for the last; those of double-doubles have enough to do meanwhile.
-  constexpr bool kTwo = std::is_same_v<Acc, Single>;
-  Acc even = zero<Acc>(), other = zero<Acc>();
-  Acc& odd = kTwo ? other : even;
-  if constexpr (P == 2 && std::is_same_v<Acc, Single>) even.hi = hn::Set(D(), kTinySum);
-  if (cut.first != 0) even = add_lanes(powers, even, shared, cut.first);
-  std::int64_t j = 0;
-  const auto add_two = [&]() HWY_ATTR {
-    even = add_loosely(powers, even, powers.value(x));
-    odd = add_loosely(powers, odd, powers.value(x + step));
-    x += 2 * step;
-  };
-  if constexpr (Unrolled) {
-#pragma GCC unroll 8
-    for (; j + 2 <= cut.full; j += 2) add_two();
-  } else {
-    for (; j + 2 <= cut.full; j += 2) add_two();
-  }
-  if (j < cut.full) {
-    even = add_loosely(powers, even, powers.value(x));
-    x += step;
-  }
-  if (cut.last != 0) {
-    shared = powers.value(x);
-    odd = add_lanes(powers, odd, shared, cut.last);
-    x += step;
-  }
-  return kTwo ? add(even, odd) : settled(even);
-}
-
+// Lane by lane sums of the planes of a cut.
 template <class Type, int P, bool S>
 HWY_INLINE void sum_planes(const Powers<Type, P, S>& powers, const typename Type::Storage* x, const PlaneCut* cuts,
                            typename Type::Acc* sums) {
-  Vd shared = hn::Zero(D());
-  for (std::int64_t i = 0; i < lanes(); ++i) sums[i] = sum_cut_plane<false>(powers, x, cuts[i], shared);
+  using Acc = typename Type::Acc;
+  const std::int64_t step = lanes();
+  Vd shared = hn::Zero(D());  // the vector the last plane ended in
+  for (std::int64_t i = 0; i < step; ++i) {
+    // Two chains of additions, each of which waits for the last; those of double-doubles have enough to do meanwhile.
+    constexpr bool kTwo = std::is_same_v<Acc, Single>;
+    Acc even = zero<Acc>(), other = zero<Acc>();
+    Acc& odd = kTwo ? other : even;
+    if constexpr (P == 2 && std::is_same_v<Acc, Single>) even.hi = hn::Set(D(), kTinySum);
+    if (cuts[i].first != 0) even = add_lanes(powers, even, shared, cuts[i].first);
+    std::int64_t j = 0;
+    for (; j + 2 <= cuts[i].full; j += 2, x += 2 * step) {
+      even = add_loosely(powers, even, powers.value(x));
+      odd = add_loosely(powers, odd, powers.value(x + step));
+    }
+    if (j < cuts[i].full) {
+      even = add_loosely(powers, even, powers.value(x));
+      x += step;
+    }
+    if (cuts[i].last != 0) {
+      shared = powers.value(x);
+      odd = add_lanes(powers, odd, shared, cuts[i].last);
+      x += step;
+    }
+    sums[i] = kTwo ? add(even, odd) : settled(even);
+  }
 }
 
 #if LPPOOL_QUICK_ROOT
-// The same for planes of N elements.
-template <std::int64_t N, class Type, int P, bool S, std::size_t... I>
-HWY_INLINE void sum_planes_of(const Powers<Type, P, S>& powers, const typename Type::Storage* x,
-                              typename Type::Acc* sums, std::index_sequence<I...>) {
-  Vd shared = hn::Zero(D());
-  ((sums[I] = sum_cut_plane<true>(powers, x, cut_plane(N, I, sizeof...(I)), shared)), ...);
+// The sums of 8 neighbouring planes of 8k + 1 float32 elements, as every odd square has: k vectors each, and one of the
+// last elements of all. No element is loaded twice, and no lane needs a mask.
+// K is k where it is known, else 0.
+template <std::int64_t K, int P, bool S>
+HWY_INLINE Single sum_odd_planes(const Powers<Float32, P, S>& powers, const float* x, std::int64_t n) {
+  Single sums[8];
+  const std::int64_t k = K > 0 ? K : n / 8;
+  if constexpr (K > 0) n = 8 * K + 1;
+#pragma GCC unroll 8
+  for (int i = 0; i < 8; ++i) {
+    const float* at = x + i * n;
+    Single sum = powers.first(at);
+    if constexpr (K > 0) {
+#pragma GCC unroll 8
+      for (std::int64_t j = 1; j < K; ++j) sum = powers.add_to(sum, at + 8 * j);
+    } else {
+      for (std::int64_t j = 1; j < k; ++j) sum = powers.add_to(sum, at + 8 * j);
+    }
+    sums[i] = sum;
+  }
+  const float* last = x + 8 * k;
+  const Vf rest{
+      _mm256_setr_ps(last[0], last[n], last[2 * n], last[3 * n], last[4 * n], last[5 * n], last[6 * n], last[7 * n])};
+  return powers.add_term(sum_each<8>(sums), powers.prepare(hn::PromoteTo(D(), rest)));
 }
 #endif
 
@@ -254,12 +259,15 @@ class GlobalPooler {
       for (std::int64_t v = 0; v < vectors; ++v) {
         Acc sums[kLanes];
 #if LPPOOL_QUICK_ROOT
-        // The 7 x 7 planes networks for images end in.
-        if (constexpr std::int64_t kUsual = 49; P == 2 && std::is_same_v<Acc, Single> && size_ == kUsual) {
-          sum_planes_of<kUsual>(powers_, first + v * distance, sums, std::make_index_sequence<kLanes>());
-        } else
+        if constexpr (std::is_same_v<Type, Float32> && P <= 2) {
+          if (size_ % 8 == 1 && size_ > 8 && size_ < 8 * kLanes * kStreams) {
+            totals[v] = size_ == 49 ? sum_odd_planes<6>(powers_, first + v * distance, size_)
+                                    : sum_odd_planes<0>(powers_, first + v * distance, size_);
+            continue;
+          }
+        }
 #endif
-            if (size_ >= kLanes && size_ < 8 * kLanes * kStreams) {
+        if (size_ >= kLanes && size_ < 8 * kLanes * kStreams) {
           sum_planes(powers_, first + v * distance, cuts_, sums);
         } else {
           for (std::int64_t i = 0; i < kLanes; ++i) sums[i] = sum_run(powers_, first + v * distance + i * size_, size_);
