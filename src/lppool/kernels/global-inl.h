@@ -206,30 +206,34 @@ HWY_INLINE void sum_planes(const Powers<Type, P, S>& powers, const typename Type
 }
 
 #if LPPOOL_QUICK_ROOT
-// The sums of 8 neighbouring planes of 8k + 1 float32 elements, as every odd square has: k vectors each, and one of the
-// last elements of all. No element is loaded twice, and no lane needs a mask.
-// K is k where it is known, else 0.
-template <std::int64_t K, int P, bool S>
-HWY_INLINE Single sum_odd_planes(const Powers<Float32, P, S>& powers, const float* x, std::int64_t n) {
-  Single sums[8];
+HWY_INLINE Vd every_nth(const float* x, std::int64_t n) {
+  return hn::PromoteTo(D(), Vf{_mm256_setr_ps(x[0], x[n], x[2 * n], x[3 * n], x[4 * n], x[5 * n], x[6 * n], x[7 * n])});
+}
+HWY_INLINE Vd every_nth(const double* x, std::int64_t n) {
+  return Vd{_mm512_setr_pd(x[0], x[n], x[2 * n], x[3 * n], x[4 * n], x[5 * n], x[6 * n], x[7 * n])};
+}
+
+// The sums of 8 neighbouring planes of 8k + 1 elements, as every odd square has: k vectors each, and one of the last
+// elements of all. No element is loaded twice, and no lane needs a mask. K is k where it is known, else 0.
+template <std::int64_t K, class Type, int P, bool S>
+HWY_INLINE typename Type::Acc sum_odd_planes(const Powers<Type, P, S>& powers, const typename Type::Storage* x,
+                                             std::int64_t n) {
+  typename Type::Acc sums[8];
   const std::int64_t k = K > 0 ? K : n / 8;
   if constexpr (K > 0) n = 8 * K + 1;
 #pragma GCC unroll 8
   for (int i = 0; i < 8; ++i) {
-    const float* at = x + i * n;
-    Single sum = powers.first(at);
+    const typename Type::Storage* at = x + i * n;
+    typename Type::Acc sum = powers.first(at);
     if constexpr (K > 0) {
 #pragma GCC unroll 8
-      for (std::int64_t j = 1; j < K; ++j) sum = powers.add_to(sum, at + 8 * j);
+      for (std::int64_t j = 1; j < K; ++j) sum = add_loosely(powers, sum, powers.value(at + 8 * j));
     } else {
-      for (std::int64_t j = 1; j < k; ++j) sum = powers.add_to(sum, at + 8 * j);
+      for (std::int64_t j = 1; j < k; ++j) sum = add_loosely(powers, sum, powers.value(at + 8 * j));
     }
-    sums[i] = sum;
+    sums[i] = settled(sum);
   }
-  const float* last = x + 8 * k;
-  const Vf rest{
-      _mm256_setr_ps(last[0], last[n], last[2 * n], last[3 * n], last[4 * n], last[5 * n], last[6 * n], last[7 * n])};
-  return powers.add_term(sum_each<8>(sums), powers.prepare(hn::PromoteTo(D(), rest)));
+  return powers.add_term(sum_each<8>(sums), powers.prepare(every_nth(x + 8 * k, n)));
 }
 #endif
 
@@ -259,7 +263,7 @@ class GlobalPooler {
       for (std::int64_t v = 0; v < vectors; ++v) {
         Acc sums[kLanes];
 #if LPPOOL_QUICK_ROOT
-        if constexpr (std::is_same_v<Type, Float32> && P <= 2) {
+        if constexpr (sizeof(T) >= sizeof(float) && (P == 1 || P == 2)) {
           if (size_ % 8 == 1 && size_ > 8 && size_ < 8 * kLanes * kStreams) {
             totals[v] = size_ == 49 ? sum_odd_planes<6>(powers_, first + v * distance, size_)
                                     : sum_odd_planes<0>(powers_, first + v * distance, size_);

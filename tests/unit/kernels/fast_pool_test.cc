@@ -235,7 +235,7 @@ TEST_CASE("GlobalLpPool equals LpPool with a window of the whole plane", "[kerne
   Random random(2);
   Threads threads;
   for (const ElementType type : kTypes) {
-    for (const std::int64_t size : {0, 1, 2, 7, 8, 9, 10, 13, 49, 55, 64, 100, 1000, 10000}) {
+    for (const std::int64_t size : {0, 1, 2, 7, 8, 9, 10, 13, 25, 49, 55, 64, 100, 121, 1000, 10000}) {
       for (const std::int64_t p : {1, 2, 3, 5, 8, 200}) {
         for (const Data data : {Data::kOrdinary, Data::kSparse, Data::kAny, Data::kSpecial}) {
           const std::int64_t planes = size < 200 ? 61 : 3;
