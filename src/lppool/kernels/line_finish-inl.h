@@ -18,6 +18,48 @@ HWY_BEFORE_NAMESPACE();
 namespace lppool::kernels {
 namespace HWY_NAMESPACE {
 
+#if LPPOOL_QUICK_ROOT
+// Results of vectors of sums, stored and looked at without a branch. The steps of a root wait for each other, and a
+// processor keeps only so many waiting instructions: each push takes the next step for four vectors, one after another.
+template <class Type, int P>
+class QuickResults {
+ public:
+  using T = typename Type::Storage;
+
+  // nowhere: a vector of outputs of no use. Not a member, or stores of results might be taken for changes of the rest.
+  HWY_INLINE QuickResults(const Rounding& rounding, T* nowhere)
+      : check_(rounding), nowhere_(nowhere), sum_y_(nowhere), rooted_y_(nowhere), root_y_(nowhere) {
+    sum_ = rooted_ = seed_ = root_ = hn::Set(D(), 1.0);
+  }
+  HWY_INLINE void push(Vd sum, T* y) {
+    if constexpr (P == 1) {
+      Type::store(sum, y);
+      check_.look(sum);
+    } else {
+      Type::store(root_, root_y_);
+      check_.look(root_);
+      root_ = quick_sqrt(rooted_, seed_);
+      root_y_ = rooted_y_;
+      rooted_ = sum_;
+      seed_ = quick_sqrt_seed(sum_);
+      rooted_y_ = sum_y_;
+      sum_ = sum;
+      sum_y_ = y;
+    }
+  }
+  // What is under way is stored. False, and what was stored means nothing, if any result needs a closer look.
+  HWY_INLINE bool finish() {
+    for (int i = 0; i < 3 && P != 1; ++i) push(hn::Set(D(), 1.0), nowhere_);
+    return check_.passed();
+  }
+
+ private:
+  RunCheck<Type, P> check_;
+  Vd sum_, rooted_, seed_, root_;  // one vector each, further and further
+  T *nowhere_, *sum_y_, *rooted_y_, *root_y_;
+};
+#endif
+
 // Outputs of the last axis of a box. A function sum(j) gives the sums of outputs begin_ + j .. begin_ + j + lanes - 1.
 template <class Type, int P>
 class LineFinisher {
@@ -59,23 +101,27 @@ class LineFinisher {
   HWY_INLINE bool finish_lines(const Sum& sum, Line line, std::int64_t line_step, std::int64_t count, T* y,
                                std::int64_t y_step, const T* next, std::int64_t next_step) const {
     const std::int64_t n = end_, stride = axis_.stride;
-    RunCheck<Type, P> check(rounding_);
-    const bool certain = P == 1 && rounding_.certain;
+    if (P == 1 && rounding_.certain) {
+      for (std::int64_t i = 0; i < count; ++i, line = line + line_step, y += y_step) {
+        std::int64_t j = 0;
+        for (; j + lanes() <= n; j += lanes()) Type::store(sum(line, j).hi, y + j);
+        // The last vector laps over the one before it.
+        if (j < n) Type::store(sum(line, n - lanes()).hi, y + (n - lanes()));
+      }
+      return true;
+    }
+    HWY_ALIGN T nowhere[8];
+    QuickResults<Type, P> results(rounding_, nowhere);
     for (std::int64_t i = 0; i < count; ++i, line = line + line_step, y += y_step) {
       std::int64_t j = 0;
-      if (certain) {
-        for (; j + lanes() <= n; j += lanes()) Type::store(sum(line, j).hi, y + j);
-      } else {
-        for (; j + lanes() <= n; j += lanes()) {
-          hwy::Prefetch(next + j * stride);
-          finish_quickly(sum(line, j).hi, y + j, check);
-        }
+      for (; j + lanes() <= n; j += lanes()) {
+        hwy::Prefetch(next + j * stride);
+        results.push(sum(line, j).hi, y + j);
       }
       next += next_step * stride;
-      // The last vector laps over the one before it.
-      if (j < n) finish_quickly(sum(line, n - lanes()).hi, y + (n - lanes()), check);
+      if (j < n) results.push(sum(line, n - lanes()).hi, y + (n - lanes()));
     }
-    return certain || check.passed();
+    return results.finish();
   }
 #endif
 

@@ -279,12 +279,17 @@ HWY_INLINE Vd root(Vd s, const RootPlan& plan, Mask& doubt) {
 // estimate y of 1/sqrt(s), good to 2^-14, then sqrt(s) = s y (1 - e)^(-1/2) with e = 1 - s y^2, cut after e^2 (5/16 e^3
 // < 2^-40.6) and moved by 2^-40. A third of the time of Sqrt, which waits for the divider; and a result that is never
 // too small needs one comparison with the midpoint below it.
-HWY_INLINE Vd quick_sqrt(Vd s) {
+HWY_INLINE Vd quick_sqrt_seed(Vd s) {
+  return Vd{_mm512_rsqrt14_pd(s.raw)};
+}
+HWY_INLINE Vd quick_sqrt(Vd s, Vd y) {
   const D d;
-  const Vd y{_mm512_rsqrt14_pd(s.raw)};
   const Vd g = hn::Mul(s, y);
   const Vd e = hn::NegMulAdd(g, y, hn::Set(d, 1 + 0x1p-39));  // half of it arrives
   return hn::MulAdd(hn::Mul(g, e), hn::MulAdd(e, hn::Set(d, 0.375), hn::Set(d, 0.5)), g);
+}
+HWY_INLINE Vd quick_sqrt(Vd s) {
+  return quick_sqrt(s, quick_sqrt_seed(s));
 }
 constexpr std::int64_t kQuickSqrtExcess = 1 << 14;  // most of it, in units of the last place
 constexpr std::int64_t kQuickSqrtSlack = 1 << 9;    // errors of s that it covers, in the same units of the root
