@@ -6,15 +6,15 @@
 #include <openjpeg.h>
 
 #include <algorithm>
-#include <memory>
+#include <optional>
 
 namespace lppool::image {
 namespace {
 
-// OpenJPEG allocates tables for all tiles and components, and walks through all quality layers, as soon as a header
-// states them. So the segments that state them are looked at before: wherever bytes look like one (its length fits as
-// well) it must be within these bounds, since boxes or unknown segments may hide the one that counts.
-constexpr std::uint32_t kMostComponents = 4, kMostLayers = 1024;
+// OpenJPEG allocates tables for all tiles, components and precincts, and walks through all packets, as soon as headers
+// state them. So the segments that state them are looked at before: wherever bytes look like one (its length fits as
+// well) it must be within bounds, since boxes or unknown segments may hide the one that counts.
+constexpr std::uint32_t kMostComponents = 4;
 constexpr std::size_t kBytesATile = 8192, kBytesASample = 64;
 
 std::uint32_t number(Bytes bytes, std::size_t at, int count) {
@@ -27,37 +27,81 @@ std::uint64_t parts(std::uint32_t end, std::uint32_t origin, std::uint32_t size)
   return end <= origin ? 0 : (std::uint64_t{end} - origin + size - 1) / size;
 }
 
+// The most that any segment states.
+struct Extent {
+  std::uint64_t width = 0, height = 0, tiles = 0, layers = 1;
+};
+
 // Image size (SIZ): `at` is the marker's place.
-void check_sizes(Bytes bytes, std::size_t at, std::size_t most) {
+void read_sizes(Bytes bytes, std::size_t at, std::size_t most, Extent& extent) {
   if (bytes.size() - at < 40) return;
   const std::uint32_t components = number(bytes, at + 38, 2);
   if (number(bytes, at + 2, 2) != 38 + 3 * components) return;
   if (components > kMostComponents) fail(ErrorKind::kUnsupported, "a JPEG 2000 image of {} components", components);
   const std::uint32_t right = number(bytes, at + 6, 4), bottom = number(bytes, at + 10, 4);
+  const std::uint32_t left = number(bytes, at + 14, 4), top = number(bytes, at + 18, 4);
   const std::uint32_t tile_width = number(bytes, at + 22, 4), tile_height = number(bytes, at + 26, 4);
   if (tile_width == 0 || tile_height == 0) return;  // OpenJPEG says so
   const std::uint64_t across = parts(right, number(bytes, at + 30, 4), tile_width);
   const std::uint64_t down = parts(bottom, number(bytes, at + 34, 4), tile_height);
   if (across > 65535 || down > 65535 || across * down > most / kBytesATile)
     fail(ErrorKind::kLimit, "a JPEG 2000 image of {} x {} tiles needs more memory than allowed", down, across);
+  extent.tiles = std::max(extent.tiles, across * down);
+  extent.width = std::max(extent.width, parts(right, left, 1));
+  extent.height = std::max(extent.height, parts(bottom, top, 1));
 }
 
-// Coding style (COD).
-void check_style(Bytes bytes, std::size_t at) {
-  if (bytes.size() - at < 14) return;
-  const std::uint32_t length = number(bytes, at + 2, 2), layers = number(bytes, at + 6, 2);
-  const bool has_precincts = (bytes[at + 4] & 1) != 0;
-  if (length != (has_precincts ? 13u + bytes[at + 9] : 12u)) return;
-  if (layers > kMostLayers)
-    fail(ErrorKind::kUnsupported, "a JPEG 2000 image of {} layers, supported are {}", layers, kMostLayers);
+// The part that coding style segments of the image (COD) and of a component (COC) share, at its number of
+// decompositions; empty where the segment's length does not fit.
+struct Style {
+  std::uint32_t levels;
+  const std::uint8_t* precincts;  // exponents of each resolution; nullptr: 15
+};
+std::optional<Style> read_style(Bytes bytes, std::size_t at, std::size_t levels_at, std::size_t flags_at) {
+  if (bytes.size() - at <= levels_at) return std::nullopt;
+  const std::uint32_t levels = bytes[at + levels_at];
+  const bool has_precincts = (bytes[at + flags_at] & 1) != 0;
+  const std::size_t length = levels_at + 5 + (has_precincts ? levels + 1 : 0);  // the marker's two bytes included
+  if (levels > 32 || number(bytes, at + 2, 2) + 2 != length || bytes.size() - at < length) return std::nullopt;
+  return Style{levels, has_precincts ? bytes.data() + at + levels_at + 5 : nullptr};
+}
+std::optional<Style> read_image_style(Bytes bytes, std::size_t at) {
+  return read_style(bytes, at, 9, 4);
+}
+std::optional<Style> read_component_style(Bytes bytes, std::size_t at) {
+  return read_style(bytes, at, 6, 5);
+}
+
+// A packet, one for each precinct and layer, takes a byte at least: more of them than bytes are not all there.
+void check_packets(std::size_t bytes, const Extent& extent, const Style& style) {
+  std::uint64_t precincts = 0;
+  for (std::uint32_t r = 0; r <= style.levels; ++r) {
+    const int exponents = style.precincts != nullptr ? style.precincts[r] : 0xff;
+    const std::uint64_t width = extent.width >> (style.levels - r), height = extent.height >> (style.levels - r);
+    precincts += (width >> (exponents & 15)) * (height >> (exponents >> 4));
+  }
+  if (std::max(precincts, extent.tiles) > bytes / extent.layers) fail(ErrorKind::kParse, "JPEG 2000 image: cut off");
+}
+
+template <typename Visit>
+void for_each_marker(Bytes bytes, std::uint8_t code, Visit visit) {
+  for (std::size_t at = 0; at + 4 <= bytes.size(); ++at) {
+    if (bytes[at] == 0xff && bytes[at + 1] == code) visit(at);
+  }
 }
 
 void check_segments(Bytes bytes, std::size_t most) {
-  for (std::size_t at = 0; at + 1 < bytes.size(); ++at) {
-    if (bytes[at] != 0xff) continue;
-    if (bytes[at + 1] == 0x51) check_sizes(bytes, at, most);
-    if (bytes[at + 1] == 0x52) check_style(bytes, at);
-  }
+  constexpr std::uint8_t kSizes = 0x51, kImageStyle = 0x52, kComponentStyle = 0x53;
+  Extent extent;
+  for_each_marker(bytes, kSizes, [&](std::size_t at) { read_sizes(bytes, at, most, extent); });
+  for_each_marker(bytes, kImageStyle, [&](std::size_t at) {
+    if (read_image_style(bytes, at)) extent.layers = std::max<std::uint64_t>(extent.layers, number(bytes, at + 6, 2));
+  });
+  const auto check = [&](const std::optional<Style>& style) {
+    if (style) check_packets(bytes.size(), extent, *style);
+  };
+  for_each_marker(bytes, kImageStyle, [&](std::size_t at) { check(read_image_style(bytes, at)); });
+  for_each_marker(bytes, kComponentStyle, [&](std::size_t at) { check(read_component_style(bytes, at)); });
 }
 
 // A file in memory, as OpenJPEG asks for it.
