@@ -7,11 +7,11 @@
 
 #include "commands.h"
 #include "lppool/base/atomic_file.h"
+#include "lppool/base/glob.h"
 #include "lppool/base/interrupt.h"
 #include "lppool/extract/extract.h"
 #include "lppool/generate/suite.h"
 #include "lppool/run/session.h"
-#include "lppool/text/glob.h"
 #include "progress.h"
 #include "report.h"
 

@@ -7,12 +7,12 @@
 
 #include "commands.h"
 #include "inputs.h"
+#include "lppool/base/glob.h"
 #include "lppool/dump/tensor_folder.h"
 #include "lppool/onnx/model_file.h"
 #include "lppool/report/markup.h"
 #include "lppool/run/session.h"
 #include "lppool/tensor/memory.h"
-#include "lppool/text/glob.h"
 #include "lppool/trap/shadow.h"
 #include "lppool/trap/trap.h"
 #include "progress.h"

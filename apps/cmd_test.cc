@@ -13,9 +13,9 @@
 
 #include "ci_formats.h"
 #include "commands.h"
+#include "lppool/base/glob.h"
 #include "lppool/base/interrupt.h"
 #include "lppool/conformance/backend_case.h"
-#include "lppool/text/glob.h"
 #include "progress.h"
 #include "report.h"
 

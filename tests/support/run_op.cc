@@ -4,7 +4,7 @@
 
 #include "lppool/base/thread_pool.h"
 #include "lppool/infer/infer.h"
-#include "lppool/run/node_context.h"
+#include "lppool/ops/node_context.h"
 
 namespace lppool::test {
 namespace {

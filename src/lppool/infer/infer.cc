@@ -13,7 +13,7 @@
 
 #include "lppool/base/thread_pool.h"
 #include "lppool/infer/type_rules.h"
-#include "lppool/run/node_context.h"
+#include "lppool/ops/node_context.h"
 
 namespace lppool {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "lppool/run/node_context.h"
+#include "lppool/ops/node_context.h"
 #include "lppool/tensor/convert.h"
 
 namespace lppool {

@@ -91,3 +91,21 @@ TEST_CASE("The mean of huge numbers stays in their range", "[dump]") {
   const double most = std::numeric_limits<double>::max();
   CHECK(*statistics_of(Tensor::of<double>({5000}, std::vector<double>(5000, most))).mean == most);
 }
+
+TEST_CASE("Statistics leave NaN and infinity out of minimum, maximum and mean", "[dump]") {
+  const float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
+  const Statistics s = statistics_of(Tensor::of<float>({6}, {1, -3, nan, inf, 0, 1e-40f}));
+  CHECK(s.min == -3.0);
+  CHECK(s.max == 1.0);
+  CHECK(s.mean == Approx(-0.5));
+  CHECK(s.nan == 1);
+  CHECK(s.inf == 1);
+  CHECK(s.zero == 1);
+  CHECK(s.subnormal == 1);
+  CHECK_FALSE(statistics_of(Tensor::of<float>({1}, {nan})).mean.has_value());
+  CHECK_FALSE(statistics_of(Tensor::zeros(DataType::kFloat32, {0})).min.has_value());
+}
+
+TEST_CASE("The mean of the largest doubles does not overflow", "[dump]") {
+  CHECK(statistics_of(Tensor::of<double>({2}, {1.7e308, 1.7e308})).mean == 1.7e308);
+}

@@ -3,7 +3,7 @@
 #include "lppool/base/error.h"
 #include "lppool/base/thread_pool.h"
 #include "lppool/kernels/lp_pool.h"
-#include "lppool/run/node_context.h"
+#include "lppool/ops/node_context.h"
 #include "support/naive_conv.h"
 #include "support/random.h"
 #include "support/run_op.h"

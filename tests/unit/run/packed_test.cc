@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "lppool/base/thread_pool.h"
-#include "lppool/run/node_context.h"
+#include "lppool/ops/node_context.h"
 #include "lppool/run/session.h"
 #include "support/model_builder.h"
 #include "support/naive_conv.h"

@@ -1,4 +1,4 @@
-#include "lppool/text/glob.h"
+#include "lppool/base/glob.h"
 
 #include <cstddef>
 
