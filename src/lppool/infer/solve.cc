@@ -22,8 +22,10 @@ std::optional<std::int64_t> at(const Dim& dim, const std::map<std::string, std::
 std::vector<std::pair<std::int64_t, std::int64_t>> ranges(const std::vector<std::int64_t>& ascending) {
   std::vector<std::pair<std::int64_t, std::int64_t>> result;
   for (const std::int64_t v : ascending) {
-    if (!result.empty() && result.back().second + 1 == v) result.back().second = v;
-    else result.emplace_back(v, v);
+    if (!result.empty() && result.back().second + 1 == v)
+      result.back().second = v;
+    else
+      result.emplace_back(v, v);
   }
   return result;
 }
@@ -55,7 +57,8 @@ class Solver {
     const Dim& dim = shape_[axis];
     if (target_[axis] < 0) return;
     if (!dim.known()) {
-      solution_.reasons.push_back(fmt::format("axis {} is unknown, so it cannot be told what gives {}", axis, target_[axis]));
+      solution_.reasons.push_back(
+          fmt::format("axis {} is unknown, so it cannot be told what gives {}", axis, target_[axis]));
     } else if (dim.value()) {
       if (*dim.value() != target_[axis]) {
         solution_.reasons.push_back(fmt::format("axis {} is always {}, never {}", axis, *dim.value(), target_[axis]));
@@ -72,16 +75,21 @@ class Solver {
     for (std::int64_t v = 0; v <= limit_; ++v) {
       const auto size = at(shape_[axis], {{symbol, v}});
       if (!size) continue;
-      if (*size == target_[axis]) found.push_back(v);
-      else if (*size < target_[axis] && (!below || *size > below->second)) below = {v, *size};
-      else if (*size > target_[axis] && (!above || *size < above->second)) above = {v, *size};
+      if (*size == target_[axis])
+        found.push_back(v);
+      else if (*size < target_[axis] && (!below || *size > below->second))
+        below = {v, *size};
+      else if (*size > target_[axis] && (!above || *size < above->second))
+        above = {v, *size};
     }
     if (found.empty()) {
       std::string near;
       for (const auto& miss : {below, above}) {
-        if (miss) near += fmt::format("{}{} = {} gives {}", near.empty() ? "; " : ", ", symbol, miss->first, miss->second);
+        if (miss)
+          near += fmt::format("{}{} = {} gives {}", near.empty() ? "; " : ", ", symbol, miss->first, miss->second);
       }
-      solution_.reasons.push_back(fmt::format("axis {} = {} is {} for no {} from 0 to {}{}", axis, shape_[axis].to_string(), target_[axis], symbol, limit_, near));
+      solution_.reasons.push_back(fmt::format("axis {} = {} is {} for no {} from 0 to {}{}", axis,
+                                              shape_[axis].to_string(), target_[axis], symbol, limit_, near));
       return;
     }
     auto& known = candidates_[symbol];
@@ -92,8 +100,9 @@ class Solver {
     std::vector<std::int64_t> both;
     std::ranges::set_intersection(known, found, std::back_inserter(both));
     if (both.empty()) {
-      solution_.reasons.push_back(fmt::format("axis {} = {} wants {} in {}..{}, another axis wants it in {}..{}", axis, shape_[axis].to_string(), symbol,
-                                              found.front(), found.back(), known.front(), known.back()));
+      solution_.reasons.push_back(fmt::format("axis {} = {} wants {} in {}..{}, another axis wants it in {}..{}", axis,
+                                              shape_[axis].to_string(), symbol, found.front(), found.back(),
+                                              known.front(), known.back()));
     }
     known = std::move(both);
   }
@@ -110,8 +119,10 @@ class Solver {
     // A symbol that no single dimension has bound runs as far as the number of combinations allows.
     std::size_t free = 0, combinations = 1;
     for (const auto& s : symbols) {
-      if (candidates_.contains(s)) combinations *= std::min<std::size_t>(candidates_[s].size(), kMaxCombinations);
-      else ++free;
+      if (candidates_.contains(s))
+        combinations *= std::min<std::size_t>(candidates_[s].size(), kMaxCombinations);
+      else
+        ++free;
       combinations = std::min(combinations, kMaxCombinations);
     }
     std::int64_t reach = limit_;
@@ -130,7 +141,8 @@ class Solver {
     std::size_t tried = 0;
     try_all(symbols, 0, values, used, tried);
     if (used.empty()) {
-      solution_.reasons.push_back(fmt::format("no combination of {} up to {} gives the shape ({} tried)", fmt::join(symbols, ", "), reach, tried));
+      solution_.reasons.push_back(fmt::format("no combination of {} up to {} gives the shape ({} tried)",
+                                              fmt::join(symbols, ", "), reach, tried));
       return;
     }
     for (auto& [symbol, list] : used) {

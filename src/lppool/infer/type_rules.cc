@@ -45,6 +45,45 @@ std::string newer_version_hint(const OpSchema& schema, std::size_t input, std::s
 
 }  // namespace
 
+ValueType merge_types(const ValueType& inferred, const ValueType& declared, bool& type_problem, bool& shape_problem) {
+  if (declared.kind == Type::Kind::kUnset) return inferred;
+  if (inferred.kind == Type::Kind::kUnset) return declared;
+  if (inferred.kind != declared.kind) {
+    // An optional holds its contents: a plain value may stand where an optional is declared, and the other way round.
+    const bool optional = inferred.kind == Type::Kind::kOptional || declared.kind == Type::Kind::kOptional;
+    if (!optional) type_problem = true;
+    return inferred;
+  }
+  ValueType result = inferred;
+  if (inferred.dtype == DataType::kUndefined) {
+    result.dtype = declared.dtype;
+  } else if (declared.dtype != DataType::kUndefined && declared.dtype != inferred.dtype) {
+    type_problem = true;
+  }
+  if (inferred.element && declared.element) {
+    result.element = std::make_shared<const ValueType>(
+        merge_types(*inferred.element, *declared.element, type_problem, shape_problem));
+  } else if (declared.element) {
+    result.element = declared.element;
+  }
+  if (!inferred.shape) {
+    result.shape = declared.shape;
+    return result;
+  }
+  if (!declared.shape) return result;
+  if (declared.shape->size() != inferred.shape->size()) {
+    shape_problem = true;
+    return result;
+  }
+  for (std::size_t i = 0; i < declared.shape->size(); ++i) {
+    const Dim& mine = (*inferred.shape)[i];
+    const Dim& theirs = (*declared.shape)[i];
+    if (mine.value() && theirs.value() && mine.value() != theirs.value()) shape_problem = true;
+    if (!mine.known() || (theirs.value() && !mine.value())) (*result.shape)[i] = theirs;
+  }
+  return result;
+}
+
 std::string type_name(const ValueType& type) {
   const auto wrapped = [&](const char* wrapper) {
     const std::string inner = type.element ? type_name(*type.element) : "";
