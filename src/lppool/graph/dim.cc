@@ -1,13 +1,11 @@
 // Polynomials over atoms. A monomial is a sorted list of atom keys (with repetition); a polynomial maps monomials to
-// non-zero coefficients. Atom keys are their printed form, which is canonical because their arguments are: equal atoms have
-// equal keys. The empty monomial is the constant term.
+// non-zero coefficients. Atom keys are their printed form, which is canonical because their arguments are: equal atoms
+// have equal keys. The empty monomial is the constant term.
 #include "lppool/graph/dim.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
-#include <charconv>
 #include <set>
 
 #include "lppool/base/checked.h"
@@ -88,11 +86,17 @@ std::optional<std::int64_t> Dim::value() const {
   return std::nullopt;
 }
 
-Dim Dim::with_own_identity() const { return poly_ ? Dim(std::make_shared<const Poly>(*poly_)) : Dim(); }
+Dim Dim::with_own_identity() const {
+  return poly_ ? Dim(std::make_shared<const Poly>(*poly_)) : Dim();
+}
 
-bool Dim::is_sum() const { return poly_ && poly_->terms.size() > 1; }
+bool Dim::is_sum() const {
+  return poly_ && poly_->terms.size() > 1;
+}
 
-bool same(const Dim& a, const Dim& b) { return a.poly_ && b.poly_ && (a.poly_ == b.poly_ || a.poly_->terms == b.poly_->terms); }
+bool same(const Dim& a, const Dim& b) {
+  return a.poly_ && b.poly_ && (a.poly_ == b.poly_ || a.poly_->terms == b.poly_->terms);
+}
 
 namespace {
 
@@ -130,7 +134,8 @@ Dim monomial_div(const Dim::Poly& a, const Dim::Poly& b) {
   Dim::Poly result;
   result.atoms = a.atoms;
   for (const auto& [monomial, c] : a.terms) {
-    if (c % coefficient != 0 || !std::includes(monomial.begin(), monomial.end(), divisor.begin(), divisor.end())) return {};
+    if (c % coefficient != 0 || !std::includes(monomial.begin(), monomial.end(), divisor.begin(), divisor.end()))
+      return {};
     Monomial rest;
     std::set_difference(monomial.begin(), monomial.end(), divisor.begin(), divisor.end(), std::back_inserter(rest));
     result.terms[rest] = c / coefficient;
@@ -158,8 +163,12 @@ std::string operand(const Dim& d) {
 
 }  // namespace
 
-Dim operator+(const Dim& a, const Dim& b) { return combine(a, b, 1); }
-Dim operator-(const Dim& a, const Dim& b) { return combine(a, b, -1); }
+Dim operator+(const Dim& a, const Dim& b) {
+  return combine(a, b, 1);
+}
+Dim operator-(const Dim& a, const Dim& b) {
+  return combine(a, b, -1);
+}
 
 Dim operator*(const Dim& a, const Dim& b) {
   if (a.is(0) || b.is(0)) return Dim(0);
@@ -203,10 +212,13 @@ Dim floor_div(const Dim& a, const Dim& b) {
     const Dim whole = DimAccess::make(std::move(outside));
     if (const auto value = rest.value()) return whole + Dim(floor_div(*value, *divisor));
     // floor(floor(x/m)/n) = floor(x/(m*n)).
-    if (const DimAtom* inner = sole_atom(rest); inner != nullptr && inner->kind == AtomKind::kFloorDiv && inner->b.value()) {
-      if (const auto product = checked_mul(*inner->b.value(), *divisor)) return whole + floor_div(inner->a, Dim(*product));
+    if (const DimAtom* inner = sole_atom(rest);
+        inner != nullptr && inner->kind == AtomKind::kFloorDiv && inner->b.value()) {
+      if (const auto product = checked_mul(*inner->b.value(), *divisor))
+        return whole + floor_div(inner->a, Dim(*product));
     }
-    return whole + DimAccess::atom(fmt::format("floor({}/{})", operand(rest), *divisor), {AtomKind::kFloorDiv, {}, rest, b});
+    return whole +
+           DimAccess::atom(fmt::format("floor({}/{})", operand(rest), *divisor), {AtomKind::kFloorDiv, {}, rest, b});
   }
   if (same(a, b)) return Dim(1);
   if (const Dim exact = monomial_div(*a.poly_, *b.poly_); exact.known()) return exact;
@@ -236,8 +248,12 @@ Dim extreme(const Dim& a, const Dim& b, bool maximum) {
 
 }  // namespace
 
-Dim min(const Dim& a, const Dim& b) { return extreme(a, b, false); }
-Dim max(const Dim& a, const Dim& b) { return extreme(a, b, true); }
+Dim min(const Dim& a, const Dim& b) {
+  return extreme(a, b, false);
+}
+Dim max(const Dim& a, const Dim& b) {
+  return extreme(a, b, true);
+}
 
 namespace {
 
@@ -250,9 +266,12 @@ std::optional<std::int64_t> least(const DimAtom& atom) {
     case AtomKind::kFloorDiv:
       if (const auto divisor = atom.b.value(); a && divisor) return floor_div(*a, *divisor);
       return a && b && *a >= 0 && *b >= 0 ? std::optional<std::int64_t>(0) : std::nullopt;
-    case AtomKind::kMin: return a && b ? std::optional(std::min(*a, *b)) : std::nullopt;
-    case AtomKind::kMax: return a && b ? std::optional(std::max(*a, *b)) : a ? a : b;
-    case AtomKind::kSymbol: break;
+    case AtomKind::kMin:
+      return a && b ? std::optional(std::min(*a, *b)) : std::nullopt;
+    case AtomKind::kMax:
+      return a && b ? std::optional(std::max(*a, *b)) : a ? a : b;
+    case AtomKind::kSymbol:
+      break;
   }
   return std::nullopt;
 }
@@ -295,9 +314,15 @@ Dim Dim::substitute(const std::map<std::string, Dim>& values) const {
         replaced[key] = found == values.end() ? Dim::symbol(atom->name) : found->second;
         break;
       }
-      case AtomKind::kFloorDiv: replaced[key] = floor_div(atom->a.substitute(values), atom->b.substitute(values)); break;
-      case AtomKind::kMin: replaced[key] = min(atom->a.substitute(values), atom->b.substitute(values)); break;
-      case AtomKind::kMax: replaced[key] = max(atom->a.substitute(values), atom->b.substitute(values)); break;
+      case AtomKind::kFloorDiv:
+        replaced[key] = floor_div(atom->a.substitute(values), atom->b.substitute(values));
+        break;
+      case AtomKind::kMin:
+        replaced[key] = min(atom->a.substitute(values), atom->b.substitute(values));
+        break;
+      case AtomKind::kMax:
+        replaced[key] = max(atom->a.substitute(values), atom->b.substitute(values));
+        break;
     }
   }
   Dim result(0);
@@ -335,7 +360,8 @@ std::string Dim::to_string() const {
   for (const auto& [monomial, coefficient] : ordered) {
     const bool negative = coefficient < 0;
     text += text.empty() ? (negative ? "-" : "") : (negative ? " - " : " + ");
-    const auto magnitude = negative ? 0 - static_cast<std::uint64_t>(coefficient) : static_cast<std::uint64_t>(coefficient);
+    const auto magnitude =
+        negative ? 0 - static_cast<std::uint64_t>(coefficient) : static_cast<std::uint64_t>(coefficient);
     if (monomial.empty()) {
       text += fmt::format("{}", magnitude);
     } else {
@@ -344,111 +370,6 @@ std::string Dim::to_string() const {
     }
   }
   return text;
-}
-
-namespace {
-
-// Recursive descent over the grammar of to_string(); gives up (nullopt) on anything else.
-class Parser {
- public:
-  explicit Parser(std::string_view text) : text_(text) {}
-  std::optional<Dim> parse() {
-    const auto result = sum();
-    skip();
-    return result && position_ == text_.size() ? result : std::nullopt;
-  }
-
- private:
-  void skip() {
-    while (position_ < text_.size() && text_[position_] == ' ') ++position_;
-  }
-  bool take(char c) {
-    skip();
-    if (position_ >= text_.size() || text_[position_] != c) return false;
-    ++position_;
-    return true;
-  }
-  std::optional<Dim> sum() {
-    if (++depth_ > 64) return std::nullopt;
-    auto left = take('-') ? negate(product()) : product();
-    while (left) {
-      if (take('+')) left = apply(left, product(), [](const Dim& a, const Dim& b) { return a + b; });
-      else if (take('-')) left = apply(left, product(), [](const Dim& a, const Dim& b) { return a - b; });
-      else break;
-    }
-    --depth_;
-    return left;
-  }
-  std::optional<Dim> product() {
-    auto left = factor();
-    while (left) {
-      if (take('*')) left = apply(left, factor(), [](const Dim& a, const Dim& b) { return a * b; });
-      else if (take('/')) left = apply(left, factor(), [](const Dim& a, const Dim& b) { return floor_div(a, b); });
-      else break;
-    }
-    return left;
-  }
-  std::optional<Dim> factor() {
-    skip();
-    if (take('(')) {
-      auto inner = sum();
-      return inner && take(')') ? inner : std::nullopt;
-    }
-    std::size_t end = position_;
-    while (end < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[end])) || text_[end] == '_' ||
-                                  text_[end] == '.' || text_[end] == ':' || static_cast<unsigned char>(text_[end]) > 127)) {
-      ++end;
-    }
-    const std::string_view word = text_.substr(position_, end - position_);
-    if (word.empty()) return std::nullopt;
-    position_ = end;
-    if (std::isdigit(static_cast<unsigned char>(word[0]))) {
-      std::int64_t number = 0;
-      const auto [rest, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-      if (error != std::errc() || rest != word.data() + word.size()) return std::nullopt;
-      return Dim(number);
-    }
-    if ((word == "min" || word == "max") && take('(')) {
-      const auto a = sum();
-      if (!a || !take(',')) return std::nullopt;
-      const auto b = sum();
-      if (!b || !take(')')) return std::nullopt;
-      return word == "min" ? min(*a, *b) : max(*a, *b);
-    }
-    if ((word == "floor" || word == "ceil") && take('(')) {
-      auto a = word == "floor" ? sum() : quotient();
-      return a && take(')') ? a : std::nullopt;
-    }
-    return Dim::symbol(word);
-  }
-  std::optional<Dim> quotient() {  // inside ceil(): one division at the top
-    if (++depth_ > 64) return std::nullopt;
-    const auto a = factor();
-    if (!a || !take('/')) {
-      --depth_;
-      return a;
-    }
-    const auto b = factor();
-    --depth_;
-    return b ? std::optional(ceil_div(*a, *b)) : std::nullopt;
-  }
-  static std::optional<Dim> negate(const std::optional<Dim>& d) { return d ? std::optional(Dim(0) - *d) : std::nullopt; }
-  template <typename F>
-  static std::optional<Dim> apply(const std::optional<Dim>& a, const std::optional<Dim>& b, F f) {
-    return a && b ? std::optional(f(*a, *b)) : std::nullopt;
-  }
-
-  std::string_view text_;
-  std::size_t position_ = 0;
-  int depth_ = 0;
-};
-
-}  // namespace
-
-Dim parse_dim(std::string_view text) {
-  if (text == "?" || text.empty()) return {};
-  if (const auto parsed = Parser(text).parse()) return *parsed;
-  return Dim::symbol(text);
 }
 
 }  // namespace lppool

@@ -1,12 +1,12 @@
-// Tree ensembles of ai.onnx.ml: TreeEnsemble, and TreeEnsembleRegressor and TreeEnsembleClassifier before it. All are read
-// into one form: nodes with two children each, and leaves with votes. Thresholds and features are compared as float64,
-// which holds every type involved; votes are added up in float64 and rounded once.
+// Tree ensembles of ai.onnx.ml: TreeEnsemble, and TreeEnsembleRegressor and TreeEnsembleClassifier before it. Both
+// encodings are read into a Forest, which is evaluated in ml_forest.cc.
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <set>
 
 #include "lppool/ops/contents.h"
+#include "lppool/ops/ml_forest.h"
 #include "lppool/ops/ml_scores.h"
 #include "lppool/ops/movement.h"
 #include "lppool/ops/numbers.h"
@@ -15,90 +15,15 @@
 namespace lppool {
 namespace {
 
-enum class Test { kLessEqual, kLess, kGreaterEqual, kGreater, kEqual, kNotEqual, kMember };
-constexpr std::string_view kTestNames[] = {"BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ"};
+using ml::Aggregate;
+using ml::Child;
+using ml::Forest;
+using ml::Test;
+using ml::TreeNode;
 
-struct Child {
-  bool leaf = false;
-  std::size_t index = 0;  // into leaves or nodes
-};
-struct TreeNode {
-  Test test = Test::kLessEqual;
-  std::size_t feature = 0;
-  double split = 0;
-  bool missing_is_true = false;
-  std::vector<double> members;  // of kMember
-  Child when_true, when_false;
-};
-struct Vote {
-  std::size_t target = 0;
-  double weight = 0;
-};
-struct Forest {
-  std::vector<TreeNode> nodes;
-  std::vector<std::vector<Vote>> leaves;
-  std::vector<Child> roots;
-  std::size_t targets = 1;
-};
-
-bool passes(const TreeNode& node, double x) {
-  if (std::isnan(x) && node.missing_is_true) return true;
-  switch (node.test) {
-    case Test::kLessEqual: return x <= node.split;
-    case Test::kLess: return x < node.split;
-    case Test::kGreaterEqual: return x >= node.split;
-    case Test::kGreater: return x > node.split;
-    case Test::kEqual: return x == node.split;
-    case Test::kNotEqual: return x != node.split;
-    case Test::kMember: return std::ranges::find(node.members, x) != node.members.end();
-  }
-  return false;
-}
-
-// The leaf a row of features ends in. A path longer than there are nodes runs in a circle.
-const std::vector<Vote>& leaf_of(const Forest& forest, Child place, std::span<const double> row) {
-  for (std::size_t steps = 0; !place.leaf; ++steps) {
-    if (steps > forest.nodes.size()) fail(ErrorKind::kRuntime, "the nodes of a tree form a circle");
-    const TreeNode& node = forest.nodes[place.index];
-    if (node.feature >= row.size()) {
-      fail(ErrorKind::kRuntime, "a node tests feature {}, but the input has {}", node.feature, row.size());
-    }
-    place = passes(node, row[node.feature]) ? node.when_true : node.when_false;
-  }
-  return forest.leaves[place.index];
-}
-
-enum class Aggregate { kAverage, kSum, kMin, kMax };
-
-// Scores of all rows: rows x targets.
-std::vector<double> evaluate(const Forest& forest, const Tensor& x, std::int64_t rows, Aggregate how, ThreadPool& threads) {
-  const std::int64_t features = rows == 0 ? 0 : x.size() / rows;
-  std::vector<double> scores(static_cast<std::size_t>(rows) * forest.targets, 0.0);
-  threads.parallel_for(rows, 16, [&](std::int64_t begin, std::int64_t end) {
-    std::vector<bool> voted(forest.targets);
-    for (std::int64_t r = begin; r < end; ++r) {
-      const auto row = x.data<double>().subspan(static_cast<std::size_t>(r * features), static_cast<std::size_t>(features));
-      double* score = scores.data() + static_cast<std::size_t>(r) * forest.targets;
-      std::fill(voted.begin(), voted.end(), false);
-      for (const Child& root : forest.roots) {
-        for (const Vote& vote : leaf_of(forest, root, row)) {
-          double& sum = score[vote.target];
-          if (how == Aggregate::kMin) sum = voted[vote.target] ? std::min(sum, vote.weight) : vote.weight;
-          else if (how == Aggregate::kMax) sum = voted[vote.target] ? std::max(sum, vote.weight) : vote.weight;
-          else sum += vote.weight;
-          voted[vote.target] = true;
-        }
-      }
-      for (std::size_t t = 0; t < forest.targets; ++t) {
-        if (how == Aggregate::kAverage) score[t] /= static_cast<double>(forest.roots.size());
-        if ((how == Aggregate::kMin || how == Aggregate::kMax) && !voted[t]) {
-          fail(ErrorKind::kRuntime, "no leaf votes for target {}: it has no least or largest vote", t);
-        }
-      }
-    }
-  });
-  return scores;
-}
+// In the order of Test.
+constexpr std::string_view kTestNames[] = {"BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE",
+                                           "BRANCH_GT",  "BRANCH_EQ", "BRANCH_NEQ"};
 
 std::int64_t row_count(const Tensor& x) {
   if (x.rank() < 1 || x.rank() > 2) fail(ErrorKind::kRuntime, "input has shape {}, expected NxF", to_string(x.shape()));
@@ -146,7 +71,8 @@ const Tensor& required(const AttributeView& attributes, std::string_view name) {
 
 std::size_t target_count(const AttributeView& attributes) {
   const std::int64_t count = attributes.i("n_targets", 1);
-  if (count < 1 || count > (std::int64_t{1} << 31)) fail(ErrorKind::kRuntime, "n_targets is {}, expected 1 or more", count);
+  if (count < 1 || count > (std::int64_t{1} << 31))
+    fail(ErrorKind::kRuntime, "n_targets is {}, expected 1 or more", count);
   return static_cast<std::size_t>(count);
 }
 
@@ -158,7 +84,8 @@ void read_members(const AttributeView& attributes, Forest& forest) {
   for (TreeNode& node : forest.nodes) {
     if (node.test != Test::kMember) continue;
     while (at < values.size() && !std::isnan(values[at])) node.members.push_back(values[at++]);
-    if (at == values.size()) fail(ErrorKind::kRuntime, "membership_values has fewer lists than there are membership nodes");
+    if (at == values.size())
+      fail(ErrorKind::kRuntime, "membership_values has fewer lists than there are membership nodes");
     ++at;
   }
 }
@@ -170,7 +97,8 @@ Forest read_forest(const AttributeView& attributes) {
              false_ids = attributes.ints("nodes_falsenodeids"), true_leafs = attributes.ints("nodes_trueleafs"),
              false_leafs = attributes.ints("nodes_falseleafs"), leaf_targets = attributes.ints("leaf_targetids");
   auto missing = attributes.ints("nodes_missing_value_tracks_true");
-  const auto splits = doubles(required(attributes, "nodes_splits")), modes = doubles(required(attributes, "nodes_modes")),
+  const auto splits = doubles(required(attributes, "nodes_splits")),
+             modes = doubles(required(attributes, "nodes_modes")),
              weights = doubles(required(attributes, "leaf_weights"));
   const std::size_t count = features.size();
   if (missing.empty()) missing.assign(count, 0);
@@ -199,14 +127,16 @@ Forest read_forest(const AttributeView& attributes) {
   for (std::size_t i = 0; i < leaf_targets.size(); ++i) {
     forest.leaves.push_back({{index_in(leaf_targets[i], forest.targets, "leaf_targetids"), weights[i]}});
   }
-  for (const std::int64_t root : attributes.ints("tree_roots")) forest.roots.push_back({false, index_in(root, count, "tree_roots")});
+  for (const std::int64_t root : attributes.ints("tree_roots"))
+    forest.roots.push_back({false, index_in(root, count, "tree_roots")});
   read_members(attributes, forest);
   return forest;
 }
 
 void infer_tree_ensemble(InferContext& ctx) {
   const std::vector<Dim>* shape = ctx.shape(0);
-  set_moved(ctx, std::vector<Dim>{shape && shape->size() == 2 ? (*shape)[0] : Dim(), Dim(static_cast<std::int64_t>(target_count(ctx.attributes)))});
+  set_moved(ctx, std::vector<Dim>{shape && shape->size() == 2 ? (*shape)[0] : Dim(),
+                                  Dim(static_cast<std::int64_t>(target_count(ctx.attributes)))});
   if (ctx.explaining) ctx.explain(0, 1, fmt::format("{} (targets)", target_count(ctx.attributes)));
 }
 
@@ -218,32 +148,38 @@ void run_tree_ensemble(KernelContext& ctx) {
   const std::int64_t rows = row_count(input);
   const Forest forest = read_forest(ctx.attributes);
   const auto scores = evaluate(forest, as_float64(input), rows, static_cast<Aggregate>(aggregate), ctx.threads());
-  store(std::span<const double>(scores), ctx.output(0, input.dtype(), {rows, static_cast<std::int64_t>(forest.targets)}));
+  store(std::span<const double>(scores),
+        ctx.output(0, input.dtype(), {rows, static_cast<std::int64_t>(forest.targets)}));
 }
 
 // ---- TreeEnsembleRegressor, TreeEnsembleClassifier ----
 
 constexpr std::string_view kRegressor1 =
     "aggregate_function:string=SUM base_values:floats n_targets:int nodes_falsenodeids:ints nodes_featureids:ints "
-    "nodes_hitrates:floats nodes_missing_value_tracks_true:ints nodes_modes:strings nodes_nodeids:ints nodes_treeids:ints "
+    "nodes_hitrates:floats nodes_missing_value_tracks_true:ints nodes_modes:strings nodes_nodeids:ints "
+    "nodes_treeids:ints "
     "nodes_truenodeids:ints nodes_values:floats post_transform:string=NONE target_ids:ints target_nodeids:ints "
     "target_treeids:ints target_weights:floats";
 constexpr std::string_view kRegressor3 =
-    "aggregate_function:string=SUM base_values:floats base_values_as_tensor:tensor n_targets:int nodes_falsenodeids:ints "
+    "aggregate_function:string=SUM base_values:floats base_values_as_tensor:tensor n_targets:int "
+    "nodes_falsenodeids:ints "
     "nodes_featureids:ints nodes_hitrates:floats nodes_hitrates_as_tensor:tensor nodes_missing_value_tracks_true:ints "
     "nodes_modes:strings nodes_nodeids:ints nodes_treeids:ints nodes_truenodeids:ints nodes_values:floats "
     "nodes_values_as_tensor:tensor post_transform:string=NONE target_ids:ints target_nodeids:ints target_treeids:ints "
     "target_weights:floats target_weights_as_tensor:tensor";
 constexpr std::string_view kClassifier1 =
-    "base_values:floats class_ids:ints class_nodeids:ints class_treeids:ints class_weights:floats classlabels_int64s:ints "
+    "base_values:floats class_ids:ints class_nodeids:ints class_treeids:ints class_weights:floats "
+    "classlabels_int64s:ints "
     "classlabels_strings:strings nodes_falsenodeids:ints nodes_featureids:ints nodes_hitrates:floats "
-    "nodes_missing_value_tracks_true:ints nodes_modes:strings nodes_nodeids:ints nodes_treeids:ints nodes_truenodeids:ints "
+    "nodes_missing_value_tracks_true:ints nodes_modes:strings nodes_nodeids:ints nodes_treeids:ints "
+    "nodes_truenodeids:ints "
     "nodes_values:floats post_transform:string=NONE";
 constexpr std::string_view kClassifier3 =
     "base_values:floats base_values_as_tensor:tensor class_ids:ints class_nodeids:ints class_treeids:ints "
     "class_weights:floats class_weights_as_tensor:tensor classlabels_int64s:ints classlabels_strings:strings "
     "nodes_falsenodeids:ints nodes_featureids:ints nodes_hitrates:floats nodes_hitrates_as_tensor:tensor "
-    "nodes_missing_value_tracks_true:ints nodes_modes:strings nodes_nodeids:ints nodes_treeids:ints nodes_truenodeids:ints "
+    "nodes_missing_value_tracks_true:ints nodes_modes:strings nodes_nodeids:ints nodes_treeids:ints "
+    "nodes_truenodeids:ints "
     "nodes_values:floats nodes_values_as_tensor:tensor post_transform:string=NONE";
 constexpr std::string_view kClassifierTypes = "T1=float32|float64|int64|int32; T2=string|int64";
 
@@ -307,7 +243,8 @@ Forest read_old_forest(const AttributeView& attributes, const std::string& votes
   for (std::size_t i = 0; i < count; ++i) {
     if (modes[i] == "LEAF") continue;
     const auto test = std::ranges::find(kTestNames, modes[i]);
-    if (test == std::end(kTestNames)) fail(ErrorKind::kRuntime, "nodes_modes has '{}', expected BRANCH_LEQ and so on, or LEAF", modes[i]);
+    if (test == std::end(kTestNames))
+      fail(ErrorKind::kRuntime, "nodes_modes has '{}', expected BRANCH_LEQ and so on, or LEAF", modes[i]);
     TreeNode node;
     node.test = static_cast<Test>(test - std::begin(kTestNames));
     node.feature = feature_id(features[i]);
@@ -342,7 +279,8 @@ void add_base_values(const AttributeView& attributes, std::vector<double>& score
 void infer_tree_ensemble_regressor(InferContext& ctx) {
   const std::vector<Dim>* shape = ctx.shape(0);
   ctx.set_output(0, DataType::kFloat32,
-                 std::vector<Dim>{shape && shape->size() == 2 ? (*shape)[0] : Dim(), Dim(static_cast<std::int64_t>(target_count(ctx.attributes)))});
+                 std::vector<Dim>{shape && shape->size() == 2 ? (*shape)[0] : Dim(),
+                                  Dim(static_cast<std::int64_t>(target_count(ctx.attributes)))});
   if (ctx.explaining) ctx.explain(0, 1, fmt::format("{} (targets)", target_count(ctx.attributes)));
 }
 
@@ -356,12 +294,16 @@ void run_tree_ensemble_regressor(KernelContext& ctx) {
   if (transform != "NONE") fail(ErrorKind::kUnsupported, "post_transform {}, supported is NONE", transform);
   const std::int64_t rows = row_count(ctx.input(0));
   const Forest forest = read_old_forest(ctx.attributes, "target", target_count(ctx.attributes));
-  auto scores = evaluate(forest, as_float64(ctx.input(0)), rows, static_cast<Aggregate>(aggregate - std::begin(kAggregates)), ctx.threads());
+  auto scores = evaluate(forest, as_float64(ctx.input(0)), rows,
+                         static_cast<Aggregate>(aggregate - std::begin(kAggregates)), ctx.threads());
   add_base_values(ctx.attributes, scores, forest.targets);
-  store(std::span<const double>(scores), ctx.output(0, DataType::kFloat32, {rows, static_cast<std::int64_t>(forest.targets)}));
+  store(std::span<const double>(scores),
+        ctx.output(0, DataType::kFloat32, {rows, static_cast<std::int64_t>(forest.targets)}));
 }
 
-void infer_tree_ensemble_classifier(InferContext& ctx) { infer_classifier(ctx, class_labels(ctx.attributes, "classlabels_int64s")); }
+void infer_tree_ensemble_classifier(InferContext& ctx) {
+  infer_classifier(ctx, class_labels(ctx.attributes, "classlabels_int64s"));
+}
 
 void run_tree_ensemble_classifier(KernelContext& ctx) {
   const Tensor labels = class_labels(ctx.attributes, "classlabels_int64s");
@@ -369,7 +311,8 @@ void run_tree_ensemble_classifier(KernelContext& ctx) {
   const std::set<std::int64_t> different(ids.begin(), ids.end());
   // With votes for one class only, implementations disagree on what the other class' score is.
   if (different.size() < 2 || labels.size() < 2) {
-    fail(ErrorKind::kUnsupported, "votes for {} of {} classes, supported are votes for two or more", different.size(), labels.size());
+    fail(ErrorKind::kUnsupported, "votes for {} of {} classes, supported are votes for two or more", different.size(),
+         labels.size());
   }
   const std::int64_t rows = row_count(ctx.input(0));
   const Forest forest = read_old_forest(ctx.attributes, "class", static_cast<std::size_t>(labels.size()));

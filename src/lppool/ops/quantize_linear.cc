@@ -1,6 +1,6 @@
-// QuantizeLinear, DequantizeLinear and DynamicQuantizeLinear: y = saturate(round(x / scale) + zero point) and back,
+// QuantizeLinear and DequantizeLinear: y = saturate(round(x / scale) + zero point) and back,
 // with one scale for the whole tensor, one for each slice along an axis, or one for each block of an axis. Source: ONNX
-// QuantizeLinear-10 to 25, DequantizeLinear-10 to 25, DynamicQuantizeLinear-11.
+// QuantizeLinear-10 to 25, DequantizeLinear-10 to 25.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -50,8 +50,6 @@ constexpr OpVersion kDequantizeVersions[] = {
      "T1=float8s|int8|uint8|int16|uint16|int32|uint4|int4|float4e2m1|uint2|int2; "
      "T2=float32|float16|bfloat16|float8e8m0; T3=float32|float16|bfloat16"},
 };
-constexpr OpVersion kDynamicVersions[] = {
-    {11, "x:T1", "y:T2 y_scale:float32 y_zero_point:T2", "", "T1=float32; T2=uint8"}};
 
 // Which scale belongs to which element: that of element i of line (o, k) is number
 // (o * groups + i / block) * inner + k if `blocked`, else i / block, with block >= 1.
@@ -309,33 +307,6 @@ void run_dequantize(KernelContext& ctx) {
   });
 }
 
-// ---- dynamic ----
-
-// All in float32, as the operator's function body computes it. Where all elements are 0 the scale would be 0, and every
-// quotient NaN: it is 1 instead, which gives zeros back.
-void run_dynamic(KernelContext& ctx) {
-  const Tensor& x = ctx.input(0);
-  const auto values = x.data<float>();
-  float low = 0, high = 0;
-  for (const float v : values) {
-    low = v < low ? v : low;
-    high = v > high ? v : high;
-  }
-  const float scale = high == low ? 1.0f : (high - low) / 255.0f;
-  // Written, as below, so that NaN (from infinite elements) ends at 0.
-  const auto saturate = [](float v) { return v > 0 ? std::min(v, 255.0f) : 0.0f; };
-  const float zero_point = std::nearbyint(saturate(0.0f - low / scale));
-  std::uint8_t* y = ctx.output(0, DataType::kUInt8, x.shape()).mutable_data<std::uint8_t>().data();
-  ctx.threads().parallel_for(x.size(), 16384, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin; i < end; ++i) {
-      y[i] =
-          static_cast<std::uint8_t>(saturate(std::nearbyint(values[static_cast<std::size_t>(i)] / scale) + zero_point));
-    }
-  });
-  ctx.set_output(1, Tensor::scalar<float>(scale));
-  ctx.set_output(2, Tensor::scalar<std::uint8_t>(static_cast<std::uint8_t>(zero_point)));
-}
-
 // ---- inference and checks ----
 
 void infer_to(InferContext& ctx, DataType type) {
@@ -352,12 +323,6 @@ void infer_quantize(InferContext& ctx) {
 void infer_dequantize(InferContext& ctx) {
   const bool named = ctx.attributes.i("output_dtype", 0) != 0;
   infer_to(ctx, named ? dtype_attribute(ctx.attributes, "output_dtype") : input_dtype(ctx, 1));
-}
-
-void infer_dynamic(InferContext& ctx) {
-  infer_to(ctx, DataType::kUInt8);
-  ctx.set_output(1, DataType::kFloat32, std::vector<Dim>{});
-  ctx.set_output(2, DataType::kUInt8, std::vector<Dim>{});
 }
 
 void check(CheckContext& ctx) {
@@ -395,15 +360,5 @@ const OpDef kDequantizeLinear = {
     .infer = infer_dequantize,
     .run = run_dequantize,
     .check = check};
-
-extern const OpDef kDynamicQuantizeLinear;
-const OpDef kDynamicQuantizeLinear = {
-    .domain = "",
-    .type = "DynamicQuantizeLinear",
-    .summary = "Quantizes float32 to uint8 with a scale and a zero point that cover the range of the input and zero.",
-    .versions = kDynamicVersions,
-    .infer = infer_dynamic,
-    .run = run_dynamic,
-    .facts = {.function = true}};
 
 }  // namespace lppool

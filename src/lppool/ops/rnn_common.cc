@@ -6,75 +6,10 @@
 #include "lppool/base/thread_pool.h"
 #include "lppool/ops/explain.h"
 #include "lppool/ops/numbers.h"
+#include "lppool/ops/shape_rules.h"
 
 namespace lppool::rnn {
 namespace {
-
-// Which parameters a function takes, and their defaults: those of the operators of the same name. ScaledTanh has none.
-struct FunctionRow {
-  std::string_view name;
-  Function function;
-  int parameters;
-  float alpha, beta;
-};
-constexpr FunctionRow kFunctions[] = {
-    {"relu", Function::kRelu, 0, 0, 0},
-    {"tanh", Function::kTanh, 0, 0, 0},
-    {"sigmoid", Function::kSigmoid, 0, 0, 0},
-    {"affine", Function::kAffine, 2, 1, 0},
-    {"leakyrelu", Function::kLeakyRelu, 1, 0.01f, 0},
-    {"thresholdedrelu", Function::kThresholdedRelu, 1, 1, 0},
-    {"scaledtanh", Function::kScaledTanh, 2, 0, 0},
-    {"hardsigmoid", Function::kHardSigmoid, 2, 0.2f, 0.5f},
-    {"elu", Function::kElu, 1, 1, 0},
-    {"softsign", Function::kSoftsign, 0, 0, 0},
-    {"softplus", Function::kSoftplus, 0, 0, 0},
-};
-
-// Exporters write these names in either case.
-const FunctionRow* find_function(std::string name) {
-  std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  const auto* row = std::ranges::find(kFunctions, name, &FunctionRow::name);
-  return row == std::end(kFunctions) ? nullptr : row;
-}
-
-template <typename T>
-T sigmoid(T x) {
-  // The form whose exponential cannot overflow.
-  if (x >= 0) return 1 / (1 + std::exp(-x));
-  const T e = std::exp(x);
-  return e / (1 + e);
-}
-
-template <typename T>
-T evaluate(const Activation& f, T x) {
-  const T alpha = static_cast<T>(f.alpha), beta = static_cast<T>(f.beta);
-  switch (f.function) {
-    case Function::kRelu:
-      return x < 0 ? T{0} : x;
-    case Function::kTanh:
-      return std::tanh(x);
-    case Function::kSigmoid:
-      return sigmoid(x);
-    case Function::kAffine:
-      return alpha * x + beta;
-    case Function::kLeakyRelu:
-      return x < 0 ? alpha * x : x;
-    case Function::kThresholdedRelu:
-      return x < alpha ? T{0} : x;
-    case Function::kScaledTanh:
-      return alpha * std::tanh(beta * x);
-    case Function::kHardSigmoid:
-      return std::clamp(alpha * x + beta, T{0}, T{1});
-    case Function::kElu:
-      return x < 0 ? alpha * std::expm1(x) : x;
-    case Function::kSoftsign:
-      return x / (1 + std::abs(x));
-    case Function::kSoftplus:
-      return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x));
-  }
-  return x;
-}
 
 void expect_shape(const Tensor& tensor, std::string_view what, const Shape& expected) {
   if (tensor.shape() != expected) {
@@ -83,17 +18,6 @@ void expect_shape(const Tensor& tensor, std::string_view what, const Shape& expe
 }
 
 }  // namespace
-
-template <typename T>
-void apply(const Activation& f, double limit, T* values, std::int64_t count) {
-  if (limit >= 0) {
-    const T bound = static_cast<T>(limit);
-    for (std::int64_t i = 0; i < count; ++i) values[i] = std::clamp(values[i], -bound, bound);
-  }
-  for (std::int64_t i = 0; i < count; ++i) values[i] = evaluate(f, values[i]);
-}
-template void apply(const Activation&, double, float*, std::int64_t);
-template void apply(const Activation&, double, double*, std::int64_t);
 
 Settings read_settings(const AttributeView& attributes, std::span<const Activation> defaults) {
   Settings settings;
@@ -125,22 +49,8 @@ Settings read_settings(const AttributeView& attributes, std::span<const Activati
   if (names.size() != wanted) {
     fail(ErrorKind::kRuntime, "attribute 'activations' names {} functions, expected {}", names.size(), wanted);
   }
-  // Each function takes the next unused number of each list, if it has that parameter and the list has one left.
-  const auto alphas = attributes.floats("activation_alpha"), betas = attributes.floats("activation_beta");
-  std::size_t alpha = 0, beta = 0;
-  for (const std::string& name : names) {
-    const FunctionRow* row = find_function(name);
-    if (row == nullptr) fail(ErrorKind::kRuntime, "attribute 'activations' names an unknown function '{}'", name);
-    const bool given = alpha < alphas.size() && beta < betas.size();
-    if (row->function == Function::kScaledTanh && !given) {
-      fail(ErrorKind::kUnsupported,
-           "activation ScaledTanh without activation_alpha and activation_beta, which have no default");
-    }
-    Activation activation{row->function, row->alpha, row->beta};
-    if (row->parameters >= 1 && alpha < alphas.size()) activation.alpha = alphas[alpha++];
-    if (row->parameters >= 2 && beta < betas.size()) activation.beta = betas[beta++];
-    settings.activations.push_back(activation);
-  }
+  settings.activations =
+      named_activations(names, attributes.floats("activation_alpha"), attributes.floats("activation_beta"));
   return settings;
 }
 
@@ -148,26 +58,26 @@ void check(CheckContext& ctx, std::size_t activations_per_direction) {
   const std::string direction = ctx.attributes.s("direction", "forward");
   const bool both = direction == "bidirectional";
   if (!both && direction != "forward" && direction != "reverse" && direction != "foward") {
-    ctx.error("AT003", "direction",
+    ctx.error(kBadValue, "direction",
               fmt::format("attribute 'direction' is '{}', expected forward, reverse or bidirectional", direction));
   }
   if (ctx.attributes.has("activations")) {
     const auto names = ctx.attributes.strings("activations");
     const std::size_t wanted = activations_per_direction * (both ? 2 : 1);
     if (names.size() != wanted) {
-      ctx.error("AT003", "activations",
+      ctx.error(kBadValue, "activations",
                 fmt::format("attribute 'activations' names {} functions, expected {}", names.size(), wanted));
     }
     for (const std::string& name : names) {
-      if (find_function(name) != nullptr) continue;
-      ctx.error("AT003", "activations", fmt::format("attribute 'activations' names an unknown function '{}'", name));
+      if (is_activation(name)) continue;
+      ctx.error(kBadValue, "activations", fmt::format("attribute 'activations' names an unknown function '{}'", name));
     }
   }
   if (ctx.attributes.has("clip") && !(ctx.attributes.f("clip") >= 0)) {
-    ctx.error("AT003", "clip", fmt::format("attribute 'clip' is {}, expected 0 or more", ctx.attributes.f("clip")));
+    ctx.error(kBadValue, "clip", fmt::format("attribute 'clip' is {}, expected 0 or more", ctx.attributes.f("clip")));
   }
   if (ctx.attributes.i("layout", 0) != 0 && ctx.attributes.i("layout", 0) != 1) {
-    ctx.error("AT003", "layout",
+    ctx.error(kBadValue, "layout",
               fmt::format("attribute 'layout' is {}, expected 0 or 1", ctx.attributes.i("layout", 0)));
   }
 }

@@ -9,34 +9,11 @@
 #include "lppool/base/thread_pool.h"
 #include "lppool/ops/op.h"
 #include "lppool/ops/packed_matrix.h"
+#include "lppool/ops/rnn_activation.h"
 
-// What LSTM, GRU and RNN share: activations, the shapes of their inputs, the walk over time and directions. The
+// What LSTM, GRU and RNN share: the shapes of their inputs, the walk over time and directions. The
 // operators themselves (lstm.cc, gru.cc, rnn.cc) give the step from one time to the next.
 namespace lppool::rnn {
-
-enum class Function {
-  kRelu,
-  kTanh,
-  kSigmoid,
-  kAffine,
-  kLeakyRelu,
-  kThresholdedRelu,
-  kScaledTanh,
-  kHardSigmoid,
-  kElu,
-  kSoftsign,
-  kSoftplus
-};
-
-// An activation function; alpha and beta where it has them.
-struct Activation {
-  Function function = Function::kTanh;
-  float alpha = 0, beta = 0;
-};
-
-// values[i] = f(clip(values[i])), clip to [-limit, limit] where limit >= 0.
-template <typename T>
-void apply(const Activation& f, double limit, T* values, std::int64_t count);
 
 // The attributes common to the three, read and checked. Throws kRuntime (unknown activation, direction, wrong counts).
 struct Settings {

@@ -1,5 +1,4 @@
-// Sequences of tensors: made, read, changed, split off a tensor and joined again; and SequenceMap, which runs a body for
-// each element. Elements are shared, never copied.
+// Sequences of tensors: made, read, changed, split off a tensor and joined again. Elements are shared, never copied.
 #include <algorithm>
 
 #include "lppool/base/checked.h"
@@ -12,14 +11,6 @@
 namespace lppool {
 namespace {
 
-// The type of the elements of the sequence at input i; knows nothing where that is unknown.
-ValueType element_type(const InferContext& ctx, std::size_t i) {
-  const ValueType& type = ctx.input(i);
-  if (type.kind == Type::Kind::kUnset) return {};
-  if (type.kind != Type::Kind::kSequence) fail(ErrorKind::kRuntime, "input {} is {}, expected a sequence", i, to_string(type));
-  return type.element ? *type.element : ValueType();
-}
-
 // A position counted from the front. `last` is the largest allowed.
 std::size_t checked_position(std::int64_t position, std::size_t length, std::int64_t last) {
   const auto n = static_cast<std::int64_t>(length);
@@ -31,7 +22,8 @@ std::size_t checked_position(std::int64_t position, std::size_t length, std::int
 
 // ---- SequenceConstruct, SequenceEmpty ----
 
-constexpr OpVersion kSequenceConstructVersions[] = {{11, "inputs*:T", "output_sequence:S", "", "T=all15; S=seq(all15)"}};
+constexpr OpVersion kSequenceConstructVersions[] = {
+    {11, "inputs*:T", "output_sequence:S", "", "T=all15; S=seq(all15)"}};
 constexpr OpVersion kSequenceEmptyVersions[] = {{11, "", "output:S", "dtype:int", "S=seq(all15)"}};
 
 void infer_sequence_construct(InferContext& ctx) {
@@ -61,7 +53,9 @@ void infer_sequence_empty(InferContext& ctx) {
   ctx.set_output(0, ValueType::sequence(ValueType::tensor(empty_dtype(ctx.attributes))));
 }
 
-void run_sequence_empty(KernelContext& ctx) { ctx.set_output(0, make_sequence(empty_dtype(ctx.attributes), {})); }
+void run_sequence_empty(KernelContext& ctx) {
+  ctx.set_output(0, make_sequence(empty_dtype(ctx.attributes), {}));
+}
 
 // ---- SequenceAt, SequenceInsert, SequenceErase, SequenceLength ----
 
@@ -74,7 +68,7 @@ constexpr OpVersion kSequenceEraseVersions[] = {
 constexpr OpVersion kSequenceLengthVersions[] = {{11, "input_sequence:S", "length:I", "", "S=seq(all15); I=int64"}};
 
 void infer_sequence_at(InferContext& ctx) {
-  ctx.set_output(0, element_type(ctx, 0));
+  ctx.set_output(0, sequence_element(ctx, 0));
   explain_each(ctx, 0, "of all elements of the sequence");
 }
 
@@ -86,14 +80,15 @@ void run_sequence_at(KernelContext& ctx) {
 }
 
 void infer_sequence_insert(InferContext& ctx) {
-  ctx.set_output(0, ValueType::sequence(union_of(element_type(ctx, 0), ctx.input(1))));
+  ctx.set_output(0, ValueType::sequence(union_of(sequence_element(ctx, 0), ctx.input(1))));
 }
 
 void run_sequence_insert(KernelContext& ctx) {
   const Sequence& sequence = sequence_input(ctx, 0);
   const Tensor& tensor = ctx.input(1);
   if (sequence.dtype != DataType::kUndefined && sequence.dtype != tensor.dtype()) {
-    fail(ErrorKind::kRuntime, "the tensor is {}, expected {} as the sequence", name(tensor.dtype()), name(sequence.dtype));
+    fail(ErrorKind::kRuntime, "the tensor is {}, expected {} as the sequence", name(tensor.dtype()),
+         name(sequence.dtype));
   }
   const std::size_t length = sequence.elements.size();
   std::size_t place = length;
@@ -107,7 +102,9 @@ void run_sequence_insert(KernelContext& ctx) {
   ctx.set_output(0, make_sequence(tensor.dtype(), std::move(elements)));
 }
 
-void infer_sequence_erase(InferContext& ctx) { ctx.set_output(0, ctx.input(0)); }
+void infer_sequence_erase(InferContext& ctx) {
+  ctx.set_output(0, ctx.input(0));
+}
 
 void run_sequence_erase(KernelContext& ctx) {
   const Sequence& sequence = sequence_input(ctx, 0);
@@ -119,7 +116,9 @@ void run_sequence_erase(KernelContext& ctx) {
   ctx.set_output(0, make_sequence(sequence.dtype, std::move(elements)));
 }
 
-void infer_sequence_length(InferContext& ctx) { ctx.set_output(0, DataType::kInt64, std::vector<Dim>{}); }
+void infer_sequence_length(InferContext& ctx) {
+  ctx.set_output(0, DataType::kInt64, std::vector<Dim>{});
+}
 
 void run_sequence_length(KernelContext& ctx) {
   ctx.set_output(0, Value(Tensor::scalar(static_cast<std::int64_t>(sequence_input(ctx, 0).elements.size()))));
@@ -172,7 +171,8 @@ std::vector<std::int64_t> part_lengths(const Tensor* split, std::int64_t total) 
     lengths.assign(static_cast<std::size_t>(ceil_div(total, length)), length);
     if (total % length != 0) lengths.back() = total % length;
   } else if (split->rank() != 1 || sum != total) {
-    fail(ErrorKind::kRuntime, "split of shape {} sums to {}, expected the axis' size {}", to_string(split->shape()), sum, total);
+    fail(ErrorKind::kRuntime, "split of shape {} sums to {}, expected the axis' size {}", to_string(split->shape()),
+         sum, total);
   }
   return lengths;
 }
@@ -212,13 +212,15 @@ constexpr OpVersion kConcatFromSequenceVersions[] = {
     {11, "input_sequence:S", "concat_result:T", "axis!:int new_axis:int=0", "S=seq(all15); T=all15"}};
 
 void infer_concat_from_sequence(InferContext& ctx) {
-  ValueType type = element_type(ctx, 0);
+  ValueType type = sequence_element(ctx, 0);
   if (!type.is_tensor()) return;
   if (type.shape) {
     const bool added = ctx.attributes.i("new_axis") != 0;
     const std::size_t axis = normalize_axis(ctx.attributes.i("axis"), type.shape->size() + (added ? 1 : 0));
-    if (added) type.shape->insert(type.shape->begin() + static_cast<std::ptrdiff_t>(axis), Dim());
-    else (*type.shape)[axis] = Dim();
+    if (added)
+      type.shape->insert(type.shape->begin() + static_cast<std::ptrdiff_t>(axis), Dim());
+    else
+      (*type.shape)[axis] = Dim();
   }
   ctx.set_output(0, std::move(type));
   explain_each(ctx, 0, "of all elements of the sequence");
@@ -262,63 +264,6 @@ void run_concat_from_sequence(KernelContext& ctx) {
     box.out_offset = offset;
     offset += part[axis] * strides[axis];
     copy_box(value.tensor(), out, std::move(box), ctx.threads());
-  }
-}
-
-// ---- SequenceMap ----
-
-constexpr OpVersion kSequenceMapVersions[] = {{17, "input_sequence:S additional_inputs**:V", "out_sequence**:S", "body!:graph",
-                                               "S=seq(all15); V=all15|seq(all15)"}};
-
-const Graph& map_body(const AttributeView& attributes, std::size_t outputs) {
-  const Graph* body = attributes.graph("body");
-  if (body == nullptr) fail(ErrorKind::kRuntime, "attribute 'body' is missing");
-  if (body->outputs.size() != outputs) {
-    fail(ErrorKind::kRuntime, "the body has {} outputs, the node {}", body->outputs.size(), outputs);
-  }
-  return *body;
-}
-
-void infer_sequence_map(InferContext& ctx) {
-  const Graph& body = map_body(ctx.attributes, ctx.output_count());
-  std::vector<ValueType> arguments = {element_type(ctx, 0)};
-  for (std::size_t i = 1; i < ctx.input_count(); ++i) {
-    const ValueType& type = ctx.input(i);
-    arguments.push_back(type.kind == Type::Kind::kSequence ? element_type(ctx, i) : type);
-  }
-  auto results = ctx.infer_subgraph(body, arguments);
-  for (std::size_t i = 0; i < results.size(); ++i) ctx.set_output(i, ValueType::sequence(std::move(results[i])));
-}
-
-void run_sequence_map(KernelContext& ctx) {
-  const Graph& body = map_body(ctx.attributes, ctx.output_count());
-  const std::size_t length = sequence_input(ctx, 0).elements.size();
-  for (std::size_t i = 1; i < ctx.input_count(); ++i) {
-    if (ctx.input_value(i).is_sequence() && ctx.input_value(i).sequence().elements.size() != length) {
-      fail(ErrorKind::kRuntime, "input {} is a sequence of {}, expected {} as input 0", i,
-           ctx.input_value(i).sequence().elements.size(), length);
-    }
-  }
-  std::vector<std::vector<Value>> collected(ctx.output_count());
-  for (std::size_t k = 0; k < length; ++k) {
-    std::vector<Value> arguments;
-    for (std::size_t i = 0; i < ctx.input_count(); ++i) {
-      const Value& value = ctx.input_value(i);
-      arguments.push_back(value.is_sequence() ? value.sequence().elements[k] : value);
-    }
-    auto results = ctx.run_subgraph(body, std::move(arguments));
-    if (results.size() != collected.size()) fail(ErrorKind::kRuntime, "the body made {} outputs", results.size());
-    for (std::size_t i = 0; i < results.size(); ++i) {
-      if (!results[i].is_tensor()) fail(ErrorKind::kRuntime, "output {} of the body is no tensor", i);
-      if (k > 0 && results[i].tensor().dtype() != collected[i][0].tensor().dtype()) {
-        fail(ErrorKind::kRuntime, "output {} of the body changes its element type", i);
-      }
-      collected[i].push_back(std::move(results[i]));
-    }
-  }
-  for (std::size_t i = 0; i < collected.size(); ++i) {
-    const DataType dtype = collected[i].empty() ? body.outputs[i].type.dtype : collected[i][0].tensor().dtype();
-    ctx.set_output(i, make_sequence(dtype, std::move(collected[i])));
   }
 }
 
@@ -388,7 +333,8 @@ extern const OpDef kSplitToSequence;
 const OpDef kSplitToSequence = {
     .domain = "",
     .type = "SplitToSequence",
-    .summary = "Cuts a tensor along an axis into a sequence: into single positions, parts of one length or given lengths.",
+    .summary =
+        "Cuts a tensor along an axis into a sequence: into single positions, parts of one length or given lengths.",
     .versions = kSplitToSequenceVersions,
     .infer = infer_split_to_sequence,
     .run = run_split_to_sequence,
@@ -402,18 +348,6 @@ const OpDef kConcatFromSequence = {
     .versions = kConcatFromSequenceVersions,
     .infer = infer_concat_from_sequence,
     .run = run_concat_from_sequence,
-};
-
-extern const OpDef kSequenceMap;
-const OpDef kSequenceMap = {
-    .domain = "",
-    .type = "SequenceMap",
-    .summary = "Runs its body for each element of a sequence and collects what it gives.",
-    .versions = kSequenceMapVersions,
-    .infer = infer_sequence_map,
-    .run = run_sequence_map,
-    .constant_foldable = false,
-    .facts = {.function = true},
 };
 
 }  // namespace lppool

@@ -43,4 +43,12 @@ const Sequence& sequence_input(const KernelContext& ctx, std::size_t i) {
   return ctx.inputs[i].sequence();
 }
 
+ValueType sequence_element(const InferContext& ctx, std::size_t i) {
+  const ValueType& type = ctx.input(i);
+  if (type.kind == Type::Kind::kUnset) return {};
+  if (type.kind != Type::Kind::kSequence)
+    fail(ErrorKind::kRuntime, "input {} is {}, expected a sequence", i, to_string(type));
+  return type.element ? *type.element : ValueType();
+}
+
 }  // namespace lppool

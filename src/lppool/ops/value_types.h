@@ -18,4 +18,8 @@ Value make_sequence(DataType dtype, std::vector<Value> elements);
 // The sequence at input i. Throws kRuntime where it is none.
 const Sequence& sequence_input(const KernelContext& ctx, std::size_t i);
 
+// The type of the elements of the sequence at input i; knows nothing where that is unknown. Throws kRuntime where the input is
+// no sequence.
+ValueType sequence_element(const InferContext& ctx, std::size_t i);
+
 }  // namespace lppool
