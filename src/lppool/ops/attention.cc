@@ -9,6 +9,7 @@
 #include "lppool/ops/numbers.h"
 #include "lppool/ops/op.h"
 #include "lppool/ops/packed_matrix.h"
+#include "lppool/ops/shape_rules.h"
 
 namespace lppool {
 namespace {
@@ -35,7 +36,7 @@ enum Input : std::size_t { kQ, kK, kV, kMask, kPastKey, kPastValue, kNonpad };
 
 void check(CheckContext& ctx) {
   const auto error = [&](std::string name, std::string message) {
-    ctx.error("AT003", std::move(name), std::move(message));
+    ctx.error(kBadValue, std::move(name), std::move(message));
   };
   const std::int64_t mode = ctx.attributes.i("qk_matmul_output_mode");
   if (mode < 0 || mode > 3) {

@@ -8,6 +8,7 @@
 #include "lppool/base/thread_pool.h"
 #include "lppool/ops/compute_type.h"
 #include "lppool/ops/explain.h"
+#include "lppool/ops/shape_rules.h"
 
 namespace lppool {
 namespace {
@@ -21,7 +22,7 @@ bool is_activation(std::string_view word) { return word == "none" || word == "si
 
 void check(CheckContext& context) {
   if (const std::string word = context.attributes.s("activation"); !is_activation(word)) {
-    context.error("AT003", "activation", fmt::format("attribute 'activation' is '{}', expected none, silu or swish", word));
+    context.error(kBadValue, "activation", fmt::format("attribute 'activation' is '{}', expected none, silu or swish", word));
   }
 }
 

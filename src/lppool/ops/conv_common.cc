@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "lppool/ops/shape_rules.h"
+
 namespace lppool {
 namespace {
 
@@ -30,7 +32,7 @@ void check_output_channels(std::int64_t channels, std::int64_t group) {
 void check_conv(CheckContext& context) {
   check_window(context);
   if (const std::int64_t group = context.attributes.i("group", 1); group < 1) {
-    context.error("AT003", "group", fmt::format("attribute 'group' is {}, expected 1 or more", group));
+    context.error(kBadValue, "group", fmt::format("attribute 'group' is {}, expected 1 or more", group));
   }
 }
 

@@ -16,6 +16,7 @@
 #include "lppool/ops/conv_common.h"
 #include "lppool/ops/explain.h"
 #include "lppool/ops/product.h"
+#include "lppool/ops/shape_rules.h"
 
 namespace lppool {
 namespace {
@@ -40,7 +41,7 @@ void check(CheckContext& context) {
   for (const char* name : {"output_padding", "output_shape"}) {
     for (const std::int64_t value : context.attributes.ints(name)) {
       if (value >= 0) continue;
-      context.error("AT003", name, fmt::format("attribute '{}' has the value {}, expected 0 or more", name, value));
+      context.error(kBadValue, name, fmt::format("attribute '{}' has the value {}, expected 0 or more", name, value));
     }
   }
 }

@@ -7,6 +7,7 @@
 #include "lppool/ops/compute_type.h"
 #include "lppool/ops/conv_common.h"
 #include "lppool/ops/product.h"
+#include "lppool/ops/shape_rules.h"
 
 namespace lppool {
 namespace {
@@ -21,7 +22,7 @@ constexpr OpVersion kVersions[] = {
 void check(CheckContext& context) {
   check_conv(context);
   if (const std::int64_t groups = context.attributes.i("offset_group"); groups < 1) {
-    context.error("AT003", "offset_group", fmt::format("attribute 'offset_group' is {}, expected 1 or more", groups));
+    context.error(kBadValue, "offset_group", fmt::format("attribute 'offset_group' is {}, expected 1 or more", groups));
   }
 }
 

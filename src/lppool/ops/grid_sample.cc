@@ -8,6 +8,7 @@
 #include "lppool/base/thread_pool.h"
 #include "lppool/ops/numbers.h"
 #include "lppool/ops/op.h"
+#include "lppool/ops/shape_rules.h"
 
 namespace lppool {
 namespace {
@@ -46,12 +47,12 @@ std::optional<Padding> find_padding(std::string_view text) {
 void check(CheckContext& ctx) {
   const std::string mode = ctx.attributes.s("mode"), padding = ctx.attributes.s("padding_mode");
   if (!find_mode(mode, ctx.since_version())) {
-    ctx.error("AT003", "mode",
+    ctx.error(kBadValue, "mode",
               fmt::format("attribute 'mode' is '{}', expected {}", mode,
                           ctx.since_version() < 20 ? "bilinear, nearest or bicubic" : "linear, nearest or cubic"));
   }
   if (!find_padding(padding)) {
-    ctx.error("AT003", "padding_mode",
+    ctx.error(kBadValue, "padding_mode",
               fmt::format("attribute 'padding_mode' is '{}', expected zeros, border or reflection", padding));
   }
 }

@@ -8,6 +8,7 @@
 #include "lppool/base/thread_pool.h"
 #include "lppool/ops/compute_type.h"
 #include "lppool/ops/moments.h"
+#include "lppool/ops/shape_rules.h"
 
 namespace lppool {
 namespace {
@@ -27,7 +28,7 @@ void infer(InferContext& context) { context.set_output(0, context.input(0).dtype
 
 void check_group(CheckContext& context) {
   if (const std::int64_t groups = context.attributes.i("num_groups", 1); groups < 1) {
-    context.error("AT003", "num_groups", fmt::format("attribute 'num_groups' is {}, expected 1 or more", groups));
+    context.error(kBadValue, "num_groups", fmt::format("attribute 'num_groups' is {}, expected 1 or more", groups));
   }
 }
 

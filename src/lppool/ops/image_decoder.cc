@@ -1,5 +1,6 @@
 #include "lppool/kernels/image.h"
 #include "lppool/ops/op.h"
+#include "lppool/ops/shape_rules.h"
 #include "lppool/tensor/memory.h"
 
 namespace lppool {
@@ -16,7 +17,7 @@ bool known_format(std::string_view format) {
 void check(CheckContext& ctx) {
   const std::string format = ctx.attributes.s("pixel_format");
   if (known_format(format)) return;
-  ctx.error("AT003", "pixel_format",
+  ctx.error(kBadValue, "pixel_format",
             fmt::format("attribute 'pixel_format' is '{}', expected RGB, BGR or Grayscale", format));
 }
 

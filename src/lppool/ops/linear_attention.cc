@@ -6,6 +6,7 @@
 #include "lppool/ops/heads.h"
 #include "lppool/ops/numbers.h"
 #include "lppool/ops/op.h"
+#include "lppool/ops/shape_rules.h"
 
 namespace lppool {
 namespace {
@@ -31,12 +32,12 @@ const Rule* find_rule(std::string_view name) {
 void check(CheckContext& ctx) {
   const std::string rule = ctx.attributes.s("update_rule");
   if (find_rule(rule) == nullptr) {
-    ctx.error("AT003", "update_rule",
+    ctx.error(kBadValue, "update_rule",
               fmt::format("attribute 'update_rule' is '{}', expected linear, gated, delta or gated_delta", rule));
   }
   const std::int64_t q = ctx.attributes.i("q_num_heads", 1), kv = ctx.attributes.i("kv_num_heads", 1);
   if (kv < 1 || q < 1 || q % kv != 0) {
-    ctx.error("AT003", "q_num_heads",
+    ctx.error(kBadValue, "q_num_heads",
               fmt::format("attribute 'q_num_heads' is {}, expected a multiple of kv_num_heads, {}", q, kv));
   }
 }

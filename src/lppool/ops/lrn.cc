@@ -6,6 +6,7 @@
 
 #include "lppool/base/thread_pool.h"
 #include "lppool/ops/compute_type.h"
+#include "lppool/ops/shape_rules.h"
 
 namespace lppool {
 namespace {
@@ -17,7 +18,7 @@ constexpr OpVersion kVersions[] = {
 
 void check(CheckContext& context) {
   if (const std::int64_t size = context.attributes.i("size", 1); size < 1) {
-    context.error("AT003", "size", fmt::format("attribute 'size' is {}, expected 1 or more", size));
+    context.error(kBadValue, "size", fmt::format("attribute 'size' is {}, expected 1 or more", size));
   }
 }
 

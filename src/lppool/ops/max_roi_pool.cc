@@ -7,6 +7,7 @@
 #include "lppool/base/checked.h"
 #include "lppool/base/thread_pool.h"
 #include "lppool/ops/compute_type.h"
+#include "lppool/ops/shape_rules.h"
 
 namespace lppool {
 namespace {
@@ -27,7 +28,7 @@ std::vector<std::int64_t> pooled_shape(const AttributeView& attributes) {
 void check(CheckContext& context) {
   const auto sizes = context.attributes.ints("pooled_shape");
   if (sizes.size() == 2 && sizes[0] >= 1 && sizes[1] >= 1) return;
-  context.error("AT003", "pooled_shape",
+  context.error(kBadValue, "pooled_shape",
                 fmt::format("attribute 'pooled_shape' is [{}], expected two sizes of 1 or more", fmt::join(sizes, ", ")));
 }
 

@@ -4,6 +4,7 @@
 
 #include "lppool/ops/numbers.h"
 #include "lppool/ops/op.h"
+#include "lppool/ops/shape_rules.h"
 
 namespace lppool {
 namespace {
@@ -20,7 +21,7 @@ constexpr OpVersion kVersions[] = {
 void check(CheckContext& ctx) {
   const std::int64_t format = ctx.attributes.i("center_point_box");
   if (format == 0 || format == 1) return;
-  ctx.error("AT003", "center_point_box", fmt::format("attribute 'center_point_box' is {}, expected 0 or 1", format));
+  ctx.error(kBadValue, "center_point_box", fmt::format("attribute 'center_point_box' is {}, expected 0 or 1", format));
 }
 
 void infer(InferContext& ctx) {

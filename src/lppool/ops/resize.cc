@@ -7,6 +7,7 @@
 #include "lppool/ops/numbers.h"
 #include "lppool/ops/op.h"
 #include "lppool/ops/resample.h"
+#include "lppool/ops/shape_rules.h"
 
 namespace lppool {
 namespace {
@@ -113,7 +114,7 @@ void check_word(CheckContext& ctx, const Word<T> (&words)[n], std::string_view n
     known += known.empty() ? "" : ", ";
     known += word.text;
   }
-  ctx.error("AT003", std::string(name), fmt::format("attribute '{}' is '{}', expected one of {}", name, text, known));
+  ctx.error(kBadValue, std::string(name), fmt::format("attribute '{}' is '{}', expected one of {}", name, text, known));
 }
 
 void check(CheckContext& ctx) {
@@ -124,7 +125,7 @@ void check(CheckContext& ctx) {
   check_word(ctx, kTransforms, "coordinate_transformation_mode");
   const std::string policy = ctx.attributes.s("keep_aspect_ratio_policy", "stretch");
   if (std::ranges::find(kPolicies, policy) == std::end(kPolicies)) {
-    ctx.error("AT003", "keep_aspect_ratio_policy",
+    ctx.error(kBadValue, "keep_aspect_ratio_policy",
               fmt::format("attribute 'keep_aspect_ratio_policy' is '{}', expected stretch, not_larger or not_smaller",
                           policy));
   }

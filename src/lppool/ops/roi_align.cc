@@ -6,6 +6,7 @@
 
 #include "lppool/base/thread_pool.h"
 #include "lppool/ops/compute_type.h"
+#include "lppool/ops/shape_rules.h"
 
 namespace lppool {
 namespace {
@@ -30,7 +31,7 @@ constexpr std::int64_t kMostSamples = 1024;
 void check_word(CheckContext& context, const char* name, std::string_view a, std::string_view b) {
   const std::string word = context.attributes.s(name, a);
   if (word == a || word == b) return;
-  context.error("AT003", name, fmt::format("attribute '{}' is '{}', expected {} or {}", name, word, a, b));
+  context.error(kBadValue, name, fmt::format("attribute '{}' is '{}', expected {} or {}", name, word, a, b));
 }
 
 void check(CheckContext& context) {
@@ -38,11 +39,11 @@ void check(CheckContext& context) {
   check_word(context, "coordinate_transformation_mode", "half_pixel", "output_half_pixel");
   for (const char* name : {"output_height", "output_width"}) {
     if (const std::int64_t size = context.attributes.i(name); size < 1) {
-      context.error("AT003", name, fmt::format("attribute '{}' is {}, expected 1 or more", name, size));
+      context.error(kBadValue, name, fmt::format("attribute '{}' is {}, expected 1 or more", name, size));
     }
   }
   if (const std::int64_t ratio = context.attributes.i("sampling_ratio"); ratio < 0) {
-    context.error("AT003", "sampling_ratio", fmt::format("attribute 'sampling_ratio' is {}, expected 0 or more", ratio));
+    context.error(kBadValue, "sampling_ratio", fmt::format("attribute 'sampling_ratio' is {}, expected 0 or more", ratio));
   }
 }
 

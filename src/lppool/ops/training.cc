@@ -4,6 +4,7 @@
 
 #include "lppool/ops/numbers.h"
 #include "lppool/ops/op.h"
+#include "lppool/ops/shape_rules.h"
 
 namespace lppool {
 namespace {
@@ -131,7 +132,7 @@ void run_momentum(KernelContext& ctx) {
 void check_momentum(CheckContext& ctx) {
   const std::string mode = ctx.attributes.s("mode", "");
   if (known_mode(mode)) return;
-  ctx.error("AT003", "mode", fmt::format("attribute 'mode' is '{}', expected standard or nesterov", mode));
+  ctx.error(kBadValue, "mode", fmt::format("attribute 'mode' is '{}', expected standard or nesterov", mode));
 }
 
 // Gradient names values of the graph around it, which a rule cannot see: their types stay unknown.

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "lppool/base/checked.h"
+#include "lppool/ops/shape_rules.h"
 
 namespace lppool {
 namespace {
@@ -13,7 +14,7 @@ void check_list(CheckContext& context, const char* name, std::int64_t least) {
   if (context.attributes.schema().find_attribute(name) == nullptr) return;
   for (const std::int64_t value : context.attributes.ints(name)) {
     if (value >= least) continue;
-    context.error("AT003", name, fmt::format("attribute '{}' has the value {}, expected {} or more", name, value, least));
+    context.error(kBadValue, name, fmt::format("attribute '{}' has the value {}, expected {} or more", name, value, least));
   }
 }
 
@@ -59,10 +60,10 @@ void check_window(CheckContext& context) {
   check_list(context, "pads", 0);
   const std::string word = context.attributes.s("auto_pad", "NOTSET");
   if (word != "NOTSET" && word != "VALID" && word != "SAME_UPPER" && word != "SAME_LOWER" && !word.empty()) {
-    context.error("AT003", "auto_pad",
+    context.error(kBadValue, "auto_pad",
                   fmt::format("attribute 'auto_pad' is '{}', expected NOTSET, SAME_UPPER, SAME_LOWER or VALID", word));
   } else if (word != "NOTSET" && !word.empty() && any_pad(context.attributes)) {
-    context.error("AT003", "pads", fmt::format("pads and auto_pad {} exclude each other", word));
+    context.error(kBadValue, "pads", fmt::format("pads and auto_pad {} exclude each other", word));
   }
 }
 

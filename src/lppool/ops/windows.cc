@@ -6,6 +6,7 @@
 #include "lppool/ops/explain.h"
 #include "lppool/ops/numbers.h"
 #include "lppool/ops/op.h"
+#include "lppool/ops/shape_rules.h"
 
 namespace lppool {
 namespace {
@@ -39,7 +40,7 @@ DataType read_output_type(const AttributeView& attributes) {
 void check(CheckContext& ctx) {
   const std::int64_t number = ctx.attributes.i("output_datatype");
   if (output_type(number)) return;
-  ctx.error("AT003", "output_datatype",
+  ctx.error(kBadValue, "output_datatype",
             fmt::format("attribute 'output_datatype' is {}, expected the number of an integer or float type", number));
 }
 
