@@ -196,7 +196,11 @@ Tensor parse_npy(std::string_view bytes, std::shared_ptr<const void> owner, cons
   for (const std::int64_t dim : header.shape) {
     if (dim < 0) fail(ErrorKind::kParse, "{}: not a .npy file: dimension {}, expected 0 or more", shown, dim);
   }
-  const auto elements = checked_elements(header.shape);
+  // As numpy has it, a size of 0 does not excuse others whose product overflows.
+  std::vector<std::int64_t> sizes = header.shape;
+  std::ranges::replace(sizes, 0, 1);
+  const bool countable = checked_elements(sizes).has_value();
+  const auto elements = countable ? checked_elements(header.shape) : std::nullopt;
   const auto size = elements ? checked_mul(*elements, static_cast<std::int64_t>(element_size(element.dtype))) : elements;
   if (!size) fail(ErrorKind::kParse, "{}: not a .npy file: its shape has more bytes than 63 bits can count", shown);
   if (static_cast<std::size_t>(*size) > data.size()) {

@@ -172,6 +172,7 @@ TEST_CASE("What is no array of numbers is refused in one line that names the fil
       {"no data", ErrorKind::kParse, npy(dict("<f4", "(2,)"), "")},
       {"negative", ErrorKind::kParse, npy(dict("<f4", "(-1,)"), f)},
       {"overflow", ErrorKind::kParse, npy(dict("<f4", "(4611686018427387904, 4)"), f)},
+      {"overflow beside 0", ErrorKind::kParse, npy(dict("<f4", "(4294967296, 4294967296, 0)"), "")},
       {"byte overflow", ErrorKind::kParse, npy(dict("<f8", "(4611686018427387904,)"), f)},
       {"70 bits", ErrorKind::kParse, npy(dict("<f4", "(999999999999999999999,)"), f)},
       {"a shape that is a number", ErrorKind::kParse, npy(dict("<f4", "(1)"), f)},
