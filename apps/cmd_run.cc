@@ -8,6 +8,7 @@
 #include "commands.h"
 #include "inputs.h"
 #include "lppool/base/glob.h"
+#include "lppool/base/text.h"
 #include "lppool/dump/tensor_folder.h"
 #include "lppool/onnx/model_file.h"
 #include "lppool/report/markup.h"
@@ -151,6 +152,41 @@ std::string shadow_text(const Shadow& shadow) {
   return text;
 }
 
+using Symbols = std::map<std::string, std::int64_t>;
+
+// The sizes that the inputs give the symbols of their declared shapes.
+Symbols bound_symbols(const BoundGraph& graph, const std::map<std::string, Value>& inputs) {
+  Symbols symbols;
+  for (const ValueInfo& info : graph.inputs) {
+    const auto given = inputs.find(info.name);
+    if (given == inputs.end() || !given->second.is_tensor() || !info.type.shape) continue;
+    const Shape& shape = given->second.tensor().shape();
+    for (std::size_t i = 0; i < std::min(shape.rank(), info.type.shape->size()); ++i) {
+      if (const std::string& symbol = (*info.type.shape)[i].symbol; !symbol.empty()) symbols.emplace(symbol, shape[i]);
+    }
+  }
+  return symbols;
+}
+
+// Models whose exporter declared its outputs for other inputs are common and their values are right: no error, but said.
+void warn_of_declaration(const std::string& model, const ValueInfo& declared, const Value& value, const Symbols& symbols) {
+  if (!value.is_tensor() || declared.type.kind != Type::Kind::kTensor || !declared.type.shape) return;
+  const Shape& shape = value.tensor().shape();
+  bool agrees = declared.type.shape->size() == shape.rank();
+  std::string where;
+  for (std::size_t i = 0; agrees && i < shape.rank(); ++i) {
+    const Dimension& dim = (*declared.type.shape)[i];
+    const auto symbol = symbols.find(dim.symbol);
+    const bool bound = !dim.value && symbol != symbols.end();
+    if (!dim.value && !bound) continue;
+    agrees = shape[i] == (bound ? symbol->second : *dim.value);
+    if (!agrees && bound) where = fmt::format(", and {} is {}", dim.symbol, symbol->second);
+  }
+  if (agrees) return;
+  spdlog::warn("{}: output '{}' has shape {}, the model declares {}{}", model, printable(declared.name), to_string(shape),
+               printable(to_string(*declared_type(declared.type).shape)), where);
+}
+
 int run(Globals& globals, const Options& options) {
   globals.model = options.model;
   if (options.memory_limit > 0) memory::set_limit(static_cast<std::size_t>(options.memory_limit));
@@ -178,6 +214,7 @@ int run(Globals& globals, const Options& options) {
     }
   }
   std::map<std::string, Value> inputs = options.inputs.read(model, session.graph());
+  const Symbols symbols = bound_symbols(session.graph(), inputs);
   memory::reset_peak();
 
   std::set<std::string> output_names;
@@ -212,6 +249,10 @@ int run(Globals& globals, const Options& options) {
   if (dump) dump->close();
 
   const auto& names = session.executor().output_names();
+  for (const ValueInfo& declared : session.graph().outputs) {
+    const auto at = std::ranges::find(names, declared.name);
+    if (at != names.end()) warn_of_declaration(options.model, declared, outputs[static_cast<std::size_t>(at - names.begin())], symbols);
+  }
   if (!options.output_folder.empty()) {
     std::map<std::string, const BoundNode*> producers;
     for (const BoundNode& node : session.graph().nodes) {

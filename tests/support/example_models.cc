@@ -112,6 +112,8 @@ std::vector<ExampleFile> example_files() {
   add("models/half.onnx", "LpPool in float16 over a window whose norm is above the largest half, for `run --trap`",
       serialized(one_pool("float16 1x1x4", "float16 1x1x2", {attr_ints("kernel_shape", {2}), attr_ints("strides", {2})}, 18)));
   add("models/bfloat.onnx", "GlobalLpPool in bfloat16, which version 22 added", serialized(one_pool("bfloat16 1x2x4", "bfloat16 1x2x1", {}, 22, "GlobalLpPool")));
+  add("models/stale.onnx", "LpPool over rows of any length, whose output is declared for rows of 4, for `run`",
+      serialized(one_pool("float32 Nx2xH", "float32 Nx2x3", {attr_ints("kernel_shape", {2})}, 18)));
   add("models/names.onnx", "LpPool between tensors whose names are HTML, for `report`", serialized(hostile_names()));
 
   const Tensor x = Tensor::of<float>({1, 1, 4}, {3, -4, 5, 12});
