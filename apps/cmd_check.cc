@@ -20,6 +20,7 @@
 #include "model_files.h"
 #include "progress.h"
 #include "report.h"
+#include "suggest.h"
 
 namespace lppool::app {
 namespace {
@@ -137,6 +138,10 @@ int run(Globals& globals, const Options& options) {
   // One model that cannot be read is an error of the call; among several it is one result of many.
   const bool as_error = globals.format == "text" || globals.format == "json";
   if (!several && results[0].error && as_error) throw *results[0].error;
+  // Text has the lines of what cannot be read among its own.
+  for (const CheckedModel& model : results) {
+    if (model.error && globals.format != "text") print_error(fmt::format("error: {}\n", one_line(model.error->what())));
+  }
   report(globals, results, verdict, several);
   for (const CheckedModel& model : results) {
     if (model.error) return exit_code(model.error->kind());

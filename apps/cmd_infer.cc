@@ -315,15 +315,20 @@ std::vector<InferredModel> infer_all(Globals& globals, const Options& options, c
 void log_findings(const Globals& globals, const std::vector<InferredModel>& answers) {
   for (const InferredModel& answer : answers) {
     for (const Diagnostic& finding : answer.findings) {
-      if (!globals.quiet || finding.severity == Severity::kError) fmt::print(stderr, "{}: {}", answer.file, finding_text(finding, false));
+      if (!globals.quiet || finding.severity == Severity::kError) print_error(fmt::format("{}: {}", answer.file, finding_text(finding, false)));
     }
-    if (answer.error) spdlog::error("{}", answer.error->what());
+    if (answer.error) print_error(fmt::format("error: {}\n", one_line(answer.error->what())));
   }
 }
 
 int run(Globals& globals, const Options& options) {
   const std::vector<std::string> files = find_models(options.models);
   if (!options.output.empty() && files.size() > 1) fail(ErrorKind::kUsage, "-o takes one model, {} given", files.size());
+  const int to_stdout = (options.output == "-" ? 1 : 0) + (options.write_expect == "-" ? 1 : 0);
+  if (to_stdout > (globals.format == "text" ? 1 : 0)) {
+    fail(ErrorKind::kUsage, "{} needs a file, because both would go to stdout",
+         to_stdout == 2 ? "-o or --write-expect" : fmt::format("--format {} with {}", globals.format, options.output == "-" ? "-o" : "--write-expect"));
+  }
   if (options.update && options.expect.empty()) fail(ErrorKind::kUsage, "--update renews the file that --expect names, which is missing");
   // With --update a file that is not there yet is made.
   const bool compare = !options.expect.empty() && !(options.update && !std::filesystem::exists(options.expect));
@@ -345,6 +350,10 @@ int run(Globals& globals, const Options& options) {
   if (complete && options.update && golden) {
     for (const InferredModel& answer : answers) golden->renew(answer.file, answer.document);
     golden->write();
+  }
+  // Of documents for machines, stderr says which model could not be read; log_findings says it beside text.
+  for (const InferredModel& answer : answers) {
+    if (answer.error && globals.format != "text") print_error(fmt::format("error: {}\n", one_line(answer.error->what())));
   }
   if (globals.format == "json") print_json(infer_json(answers));
   else if (globals.format == "github") print(infer_github(answers));

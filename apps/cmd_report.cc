@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <filesystem>
 #include <chrono>
 #include <memory>
 
@@ -108,6 +109,8 @@ Attempt attempt_run(const Globals& globals, Options& options, const Model& model
 int run(Globals& globals, Options& options) {
   if (globals.format == "json" && options.output == "-") fail(ErrorKind::kUsage, "--format json needs -o FILE for the page, because both would go to stdout");
   globals.model = options.model;
+  std::error_code none;
+  if (std::filesystem::equivalent(options.model, options.output, none)) fail(ErrorKind::kUsage, "-o {} is the model, which the page would replace", options.output);
   if (options.memory_limit > 0) memory::set_limit(static_cast<std::size_t>(options.memory_limit));
   const ModelFile file = ModelFile::read(options.model);
   const Model& model = file.model();

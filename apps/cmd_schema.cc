@@ -25,6 +25,9 @@ std::string domain_name(std::string_view domain) { return domain.empty() ? "ai.o
 const OpDef& find(const Options& options) {
   if (!options.domain.empty()) {
     if (const OpDef* op = find_op(options.domain, options.op)) return *op;
+    for (const OpDef* op : all_ops()) {
+      if (op->type == options.op) fail(ErrorKind::kUsage, "no operator '{}' in domain '{}', but in '{}'", options.op, options.domain, op->domain.empty() ? "ai.onnx" : op->domain);
+    }
   } else {
     for (const OpDef* op : all_ops()) {
       if (op->type == options.op) return *op;
@@ -196,7 +199,10 @@ int show_diff(const Globals& globals, const OpDef& op, const std::string& range)
 }
 
 int run(const Globals& globals, const Options& options) {
-  if (options.op.empty()) return list(globals);
+  if (options.op.empty()) {
+    if (!options.diff.empty() || options.opset > 0) fail(ErrorKind::kUsage, "{} needs an operator, as in 'schema LpPool'", options.diff.empty() ? "--opset" : "--diff");
+    return list(globals);
+  }
   const OpDef& op = find(options);
   if (!options.diff.empty()) return show_diff(globals, op, options.diff);
   const std::int64_t opset = options.opset > 0 ? options.opset : newest_opset(op.domain);
@@ -217,7 +223,7 @@ void add_schema(const Registration& r) {
                "  lppool-cli schema LpPool --diff 11..22     what changed, and whether it breaks models");
   verb->add_option("OP", options->op, "Operator, as ONNX spells it (default: list all)");
   verb->add_option("--domain", options->domain, "Domain of the operator (default: the first that has it)")->type_name("DOMAIN");
-  verb->add_option("--opset", options->opset, "Opset whose schema is meant (default: the newest)")->check(CLI::PositiveNumber)->type_name("N");
+  verb->add_option("--opset", options->opset, "Opset whose schema is meant (default: the newest)")->check(CLI::Range(1, 1000000))->type_name("N");
   verb->add_option("--diff", options->diff, "Two opsets, as in 11..18")->type_name("A..B");
   verb->add_option("--format", r.globals.format, "Form of the answer")->check(CLI::IsMember({"text", "json", "md"}))->type_name("FORMAT");
   verb->callback([r, options] { r.action = [&globals = r.globals, options] { return run(globals, *options); }; });

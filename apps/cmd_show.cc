@@ -226,7 +226,10 @@ void show_graph(const Options& options, const Model& model) {
 }
 
 void show_model(const Globals& globals, const Options& options, const ModelFile& file) {
-  if (!options.graph.empty()) return show_graph(options, file.model());
+  if (!options.graph.empty()) {
+    if (globals.format != "text") fail(ErrorKind::kUsage, "--graph {} is no {}: leave --format out", options.graph, globals.format);
+    return show_graph(options, file.model());
+  }
   Summary summary;
   if (file.model().graph) count_nodes(*file.model().graph, true, summary);
   if (globals.format == "json") print_json(model_json(options.file, file.model(), summary, options.nodes));

@@ -18,6 +18,7 @@ struct Options {
 };
 
 int run(Globals& globals, const Options& options) {
+  if (globals.format == "json" && options.output == "-") fail(ErrorKind::kUsage, "--format json needs -o FILE for the model, because both would go to stdout");
   globals.model = options.model;
   ModelFile file = ModelFile::read(options.model);
   const UpgradePlan plan = plan_upgrade(file.model(), options.opset);

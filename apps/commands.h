@@ -15,7 +15,8 @@ namespace lppool::app {
 struct Globals {
   int threads = 0;  // resolved to >= 1 before an action runs
   bool quiet = false;
-  bool color = false;  // resolved: stdout may be coloured
+  bool color = false;        // resolved: stdout may be coloured
+  bool color_error = false;  // and stderr
   std::string log_level = "info";
   std::string color_mode = "auto";
   std::string format = "text";  // of the verb being run; main reports errors as JSON where it is "json"

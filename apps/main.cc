@@ -1,4 +1,5 @@
 // lppool-cli: builds the command tree, runs one verb, maps what it throws to an exit code.
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sched.h>
 #include <signal.h>
@@ -10,6 +11,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <new>
+#include <sstream>
 
 #include "commands.h"
 #include "lppool/base/error.h"
@@ -37,15 +39,32 @@ constexpr const char* kFooter =
 
 void on_interrupt(int) { request_interrupt(); }
 
+// A stream that the caller closed would give its number to the next file opened, and messages would end up in an output file.
+void keep_streams_open() {
+  for (const int number : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(number, F_GETFD) >= 0) continue;
+    // Writing to a closed stdout stays an error.
+    const int opened = open("/dev/null", number == STDERR_FILENO ? O_WRONLY : O_RDONLY);
+    if (opened >= 0 && opened != number) close(opened);
+  }
+}
+
+bool coloured(const std::string& mode, int stream) {
+  if (mode != "auto") return mode == "always";
+  const char* no_color = std::getenv("NO_COLOR");
+  return (no_color == nullptr || *no_color == '\0') && isatty(stream) != 0;
+}
+
 void set_up(Globals& globals) {
   if (globals.threads <= 0) {
     cpu_set_t set;
     CPU_ZERO(&set);
     globals.threads = sched_getaffinity(0, sizeof set, &set) == 0 ? std::max(1, CPU_COUNT(&set)) : 1;
   }
-  globals.color = globals.color_mode == "always" ||
-                  (globals.color_mode == "auto" && std::getenv("NO_COLOR") == nullptr && isatty(STDOUT_FILENO) != 0);
-  auto logger = spdlog::stderr_color_mt("lppool", globals.color ? spdlog::color_mode::always : spdlog::color_mode::never);
+  globals.color = coloured(globals.color_mode, STDOUT_FILENO);
+  globals.color_error = coloured(globals.color_mode, STDERR_FILENO);
+  auto logger = spdlog::stderr_color_mt("lppool", globals.color_error ? spdlog::color_mode::always : spdlog::color_mode::never);
+  logger->set_error_handler([](const std::string&) {});  // stderr is full or gone
   logger->set_pattern("%^%l%$: %v");
   spdlog::set_default_logger(logger);
   spdlog::set_level(globals.quiet ? spdlog::level::err : spdlog::level::from_str(globals.log_level));
@@ -64,7 +83,7 @@ int report_error(const Globals& globals, int code, std::string message) {
     } catch (const Error&) {  // stdout is gone; stderr still says it
     }
   }
-  fmt::print(stderr, "{}: {}\n", paint("error", "31;1", globals.color && isatty(STDERR_FILENO) != 0), one_line(message));
+  print_error(fmt::format("{}: {}\n", paint("error", "31;1", globals.color_error), one_line(message)));
   return code;
 }
 
@@ -83,6 +102,7 @@ int run_action(const Globals& globals, const std::function<int()>& action) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  keep_streams_open();
   CLI::App root(kDescription, "lppool-cli");
   root.footer(kFooter);
   root.set_version_flag("--version", "lppool-cli " LPPOOL_VERSION);
@@ -114,19 +134,22 @@ int main(int argc, char** argv) {
 
   // A wrong verb is best named before anything else is made of the command line.
   if (const auto problem = unknown_verb(root, argc, argv)) {
-    fmt::print(stderr, "error: {}\n", *problem);
+    print_error(fmt::format("error: {}\n", *problem));
     return exit_code(ErrorKind::kUsage);
   }
   try {
     root.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return root.exit(error);  // --help, --version
+    if (error.get_exit_code() == 0) {  // --help, --version
+      std::ostringstream text;
+      root.exit(error, text, text);
+      return run_action(globals, [&] { return print(text.str()), 0; });
+    }
     globals.format = asked_for_json(argc, argv) ? "json" : "text";
     return report_error(globals, exit_code(ErrorKind::kUsage), usage_message(root, error));
   }
   if (!action) {
-    fmt::print("{}", root.help());
-    return argc > 1 ? exit_code(ErrorKind::kUsage) : 0;
+    return run_action(globals, [&] { return print(root.help()), argc > 1 ? exit_code(ErrorKind::kUsage) : 0; });
   }
 
   struct sigaction handler = {};

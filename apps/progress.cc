@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "lppool/base/text.h"
+#include "report.h"
 
 namespace lppool::app {
 
@@ -21,13 +22,13 @@ void Progress::update(std::string_view what, std::size_t done, std::size_t total
   if (now - begin_ < std::chrono::seconds(1) || now - last_ < std::chrono::milliseconds(100)) return;
   last_ = now;
   shown_ = true;
-  fmt::print(stderr, "\r\033[K{}: {}/{} {}", what, done, total, printable(detail, 60));
+  print_error(fmt::format("\r\033[K{}: {}/{} {}", what, done, total, printable(detail, 60)));
   std::fflush(stderr);
 }
 
 void Progress::clear() {
   if (!shown_) return;
-  fmt::print(stderr, "\r\033[K");
+  print_error("\r\033[K");
   std::fflush(stderr);
   shown_ = false;
 }

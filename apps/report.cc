@@ -20,6 +20,8 @@ void print(std::string_view text) {
   fail(ErrorKind::kIo, "stdout cannot be written: {}", std::strerror(errno));
 }
 
+void print_error(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stderr); }
+
 void print_json(const Json& document) { print(document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"); }
 
 std::string_view severity_name(Severity severity) {

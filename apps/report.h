@@ -21,6 +21,8 @@ inline constexpr int kSchemaVersion = 1;  // of every JSON document
 void print_json(const Json& document);
 // Writes text to stdout as it is. Throws kIo where stdout cannot be written (a full disk behind a redirection).
 void print(std::string_view text);
+// Writes text to stderr. Where that fails nothing is left to tell it to: the exit code still answers.
+void print_error(std::string_view text);
 
 std::string_view severity_name(Severity severity);
 Json finding_json(const Diagnostic& finding);
