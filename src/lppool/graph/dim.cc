@@ -60,7 +60,7 @@ struct DimAccess {
     return poly.terms.size() == 1 && poly.atoms.size() == 1 && poly.terms.begin()->first.size() == 1 &&
            poly.atoms.begin()->second->kind == AtomKind::kSymbol;
   }
-  static Dim atom(std::string key, DimAtom atom) {
+  static Dim atom(const std::string& key, DimAtom atom) {
     if (key.size() > kMaxLength && atom.kind != AtomKind::kSymbol) return {};
     Dim::Poly poly;
     poly.terms[{key}] = 1;
@@ -221,7 +221,7 @@ Dim floor_div(const Dim& a, const Dim& b) {
            DimAccess::atom(fmt::format("floor({}/{})", operand(rest), *divisor), {AtomKind::kFloorDiv, {}, rest, b});
   }
   if (same(a, b)) return Dim(1);
-  if (const Dim exact = monomial_div(*a.poly_, *b.poly_); exact.known()) return exact;
+  if (Dim exact = monomial_div(*a.poly_, *b.poly_); exact.known()) return exact;
   return DimAccess::atom(fmt::format("floor({}/{})", operand(a), operand(b)), {AtomKind::kFloorDiv, {}, a, b});
 }
 

@@ -90,7 +90,7 @@ class Parser {
   }
   std::optional<Dim> quotient() {  // inside ceil(): one division at the top
     if (++depth_ > 64) return std::nullopt;
-    const auto a = factor();
+    auto a = factor();
     if (!a || !take('/')) {
       --depth_;
       return a;
