@@ -200,7 +200,10 @@ int run(Globals& globals, const Options& options) {
   if (!model.graph) fail(ErrorKind::kParse, "{}: the model has no graph", options.model);
   ExecutorOptions executor_options;
   executor_options.threads = globals.threads;
-  executor_options.request.outputs = options.outputs;
+  for (const std::string& name : options.outputs) {  // asked for twice, a tensor is written once
+    std::vector<std::string>& asked = executor_options.request.outputs;
+    if (std::ranges::find(asked, name) == asked.end()) asked.push_back(name);
+  }
   executor_options.request.keep_all = !options.dump_folder.empty() && options.outputs.empty();
   executor_options.max_iterations = options.loop_limit;
   executor_options.time_limit = std::chrono::milliseconds(options.time_limit * 1000);

@@ -62,6 +62,7 @@ std::map<std::string, Value> InputOptions::read(const Model& model, const BoundG
   std::map<std::string, Value> values;
   const InferOptions infer_options = shapes.resolve();
   if (!folder.empty()) values = read_data_set_inputs(folder, model);
+  std::set<std::string> from_files;  // may replace what the folder has, but not each other
   for (const std::string& text : files) {
     // Names may hold '=', files may, too: the input decides.
     std::string name, file;
@@ -77,6 +78,7 @@ std::map<std::string, Value> InputOptions::read(const Model& model, const BoundG
       for (const ValueInfo& input : model.graph->inputs) names.push_back(input.name);
       fail(ErrorKind::kRuntime, "the graph has no input '{}', expected one of: {}", wanted, fmt::join(names, ", "));
     }
+    if (!from_files.insert(name).second) fail(ErrorKind::kUsage, "-i gives input '{}' twice, expected one file for it", name);
     values[name] = read_file(file, name, find_input(model, name)->type);
   }
   for (const std::string& text : feeds) {
@@ -85,6 +87,7 @@ std::map<std::string, Value> InputOptions::read(const Model& model, const BoundG
       return std::ranges::find(node.node.outputs, n) != node.node.outputs.end();
     }) || find_input(model, name) != nullptr;
     if (!exists) fail(ErrorKind::kRuntime, "no tensor '{}' in the graph to feed", name);
+    if (!from_files.insert(name).second) fail(ErrorKind::kUsage, "--feed gives '{}', which has a file already: expected one", name);
     values[name] = read_file(file, name, Type{});
   }
   // Shapes the command line gives bind the inputs that are made up, and are checked against those that are read.
