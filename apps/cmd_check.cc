@@ -3,22 +3,18 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <memory>
-#include <mutex>
 
 #include "check_report.h"
 #include "commands.h"
 #include "lppool/base/interrupt.h"
 #include "lppool/base/text.h"
-#include "lppool/base/thread_pool.h"
 #include "lppool/check/check.h"
 #include "lppool/check/codes.h"
 #include "lppool/onnx/model_file.h"
 #include "model_files.h"
-#include "progress.h"
 #include "report.h"
 #include "suggest.h"
 
@@ -89,17 +85,7 @@ CheckedModel check_one(const std::string& file, const CheckOptions& options) {
 
 std::vector<CheckedModel> check_all(const Globals& globals, const std::vector<std::string>& files, const CheckOptions& options) {
   std::vector<CheckedModel> results(files.size());
-  ThreadPool pool(std::min<int>(globals.threads, static_cast<int>(std::min<std::size_t>(files.size(), 1024))));
-  Progress progress(globals.quiet);
-  std::mutex mutex;
-  std::size_t done = 0;
-  pool.parallel_for(static_cast<std::int64_t>(files.size()), 1, [&](std::int64_t begin, std::int64_t end) {
-    for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
-      results[i] = check_one(files[i], options);
-      const std::lock_guard lock(mutex);
-      progress.update("check", ++done, files.size(), files[i]);
-    }
-  });
+  each_model(globals, "check", files, [&](std::size_t i) { results[i] = check_one(files[i], options); });
   return results;
 }
 

@@ -7,14 +7,12 @@
 #include <chrono>
 #include <filesystem>
 #include <memory>
-#include <mutex>
 #include <set>
 
 #include "commands.h"
 #include "golden_shapes.h"
 #include "infer_report.h"
 #include "lppool/base/text.h"
-#include "lppool/base/thread_pool.h"
 #include "lppool/check/check.h"
 #include "lppool/infer/infer.h"
 #include "lppool/infer/solve.h"
@@ -22,7 +20,6 @@
 #include "lppool/run/session.h"
 #include "model_files.h"
 #include "options.h"
-#include "progress.h"
 #include "report.h"
 #include "suggest.h"
 
@@ -290,22 +287,14 @@ std::vector<InferredModel> infer_all(Globals& globals, const Options& options, c
     return {infer_one(options, files[0], golden)};
   }
   std::vector<InferredModel> answers(files.size());
-  ThreadPool pool(std::min<int>(globals.threads, static_cast<int>(std::min<std::size_t>(files.size(), 1024))));
-  Progress progress(globals.quiet);
-  std::mutex mutex;
-  std::size_t done = 0;
-  pool.parallel_for(static_cast<std::int64_t>(files.size()), 1, [&](std::int64_t begin, std::int64_t end) {
-    for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
-      try {
-        answers[i] = infer_one(options, files[i], golden);
-      } catch (const Error& error) {
-        if (error.kind() == ErrorKind::kInterrupted) throw;
-        answers[i].file = files[i];
-        answers[i].error = error;
-        answers[i].code = exit_code(error.kind());
-      }
-      const std::lock_guard lock(mutex);
-      progress.update("infer", ++done, files.size(), files[i]);
+  each_model(globals, "infer", files, [&](std::size_t i) {
+    try {
+      answers[i] = infer_one(options, files[i], golden);
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::kInterrupted) throw;
+      answers[i].file = files[i];
+      answers[i].error = error;
+      answers[i].code = exit_code(error.kind());
     }
   });
   return answers;

@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <mutex>
 #include <unordered_set>
 
 #include "lppool/base/error.h"
+#include "lppool/base/thread_pool.h"
+#include "progress.h"
 
 namespace lppool::app {
 namespace {
@@ -54,6 +57,22 @@ std::vector<std::string> find_models(const std::vector<std::string>& arguments) 
     }
   }
   return models;
+}
+
+void each_model(const Globals& globals, std::string_view verb, const std::vector<std::string>& files,
+                const std::function<void(std::size_t i)>& work) {
+  constexpr std::size_t kMostThreads = 1024;
+  ThreadPool pool(std::min(globals.threads, static_cast<int>(std::min(files.size(), kMostThreads))));
+  Progress progress(globals.quiet);
+  std::mutex mutex;
+  std::size_t done = 0;
+  pool.parallel_for(std::ssize(files), 1, [&](std::int64_t begin, std::int64_t end) {
+    for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
+      work(i);
+      const std::lock_guard lock(mutex);
+      progress.update(verb, ++done, files.size(), files[i]);
+    }
+  });
 }
 
 void warn_of_external_data(const Model& model, const std::string& input, const std::string& output) {

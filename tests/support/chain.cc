@@ -1,18 +1,8 @@
 #include "support/chain.h"
 
-#include <sstream>
+#include "support/words.h"
 
 namespace lppool::test {
-namespace {
-
-std::vector<std::string> words(std::string_view text) {
-  std::istringstream stream{std::string(text)};
-  std::vector<std::string> result;
-  for (std::string word; stream >> word;) result.push_back(word == "-" ? std::string() : word);
-  return result;
-}
-
-}  // namespace
 
 void Chain::constant(std::string name, Tensor value) {
   StoredTensor stored;

@@ -1,18 +1,10 @@
 #include "support/graphs.h"
 
-#include <sstream>
-
 #include "support/chain.h"
+#include "support/words.h"
 
 namespace lppool::test {
 namespace {
-
-std::vector<std::string> words(std::string_view text) {
-  std::istringstream stream{std::string(text)};
-  std::vector<std::string> result;
-  for (std::string word; stream >> word;) result.push_back(word == "-" ? std::string() : word);
-  return result;
-}
 
 BoundGraph bind(const Graph& graph, std::int64_t opset) {
   Model model;
