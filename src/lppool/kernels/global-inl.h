@@ -117,14 +117,11 @@ HWY_INLINE Acc sum_each(const Acc* v) {
 #if LPPOOL_QUICK_ROOT
   } else {
     // Blends may use any execution unit, permutations of two vectors only two of the four.
-    const auto blended = [](auto lanes_of_b, Vd a, Vd b)
-                             HWY_ATTR { return Vd{_mm512_mask_blend_pd(lanes_of_b.value, a.raw, b.raw)}; };
-    const auto kept = [&](Vd a, Vd b) HWY_ATTR {
-      return blended(std::integral_constant < __mmask8, N == 2 ? 0xaa : N == 4 ? 0xcc : 0xf0 > (), a, b);
-    };
-    const auto moved = [&](Vd a, Vd b) HWY_ATTR {
+    constexpr __mmask8 kOfB = N == 2 ? 0xaa : N == 4 ? 0xcc : 0xf0;
+    const auto kept = [](Vd a, Vd b) HWY_ATTR { return Vd{_mm512_mask_blend_pd(kOfB, a.raw, b.raw)}; };
+    const auto moved = [](Vd a, Vd b) HWY_ATTR {
       if constexpr (N == 2) return Vd{_mm512_shuffle_pd(a.raw, b.raw, 0x55)};
-      const Vd m = blended(std::integral_constant < __mmask8, N == 4 ? 0x33 : 0x0f > (), a, b);
+      const Vd m{_mm512_mask_blend_pd(static_cast<__mmask8>(~kOfB), a.raw, b.raw)};
       return N == 4 ? Vd{_mm512_permutex_pd(m.raw, 0x4e)} : Vd{_mm512_shuffle_f64x2(m.raw, m.raw, 0x4e)};
     };
     const Acc a = sum_each<N / 2>(v), b = sum_each<N / 2>(v + N / 2);
@@ -317,11 +314,7 @@ class GlobalPooler {
     if constexpr (P == 2 && std::is_same_v<Acc, Single>) {
       if (!can_check_runs<Type, P>(rounding_)) return false;
       RunCheck<Type, P> check(rounding_);
-      for (std::int64_t v = 0; v < vectors; ++v) {
-        const Vd root = quick_sqrt(sums[v].hi);
-        Type::store(root, y + v * kLanes);
-        check.look(root);
-      }
+      for (std::int64_t v = 0; v < vectors; ++v) store_quickly(sums[v].hi, y + v * kLanes, check);
       return check.passed();
     }
 #endif
@@ -378,20 +371,13 @@ class GlobalPooler {
 // Calls use(integral_constant<int, P>) with the class of the exponent.
 template <class Use>
 HWY_INLINE auto with_power_class(std::int64_t p, const Use& use) {
-  switch (p) {
-    case 1:
-      return use(std::integral_constant<int, 1>());
-    case 2:
-      return use(std::integral_constant<int, 2>());
-    case 3:
-      if constexpr (std::is_same_v<LPPOOL_ELEMENT, Float32>) return use(std::integral_constant<int, 3>());
-      return use(std::integral_constant<int, 0>());
-    case 5:
-      if constexpr (std::is_same_v<LPPOOL_ELEMENT, Float32>) return use(std::integral_constant<int, 5>());
-      [[fallthrough]];
-    default:
-      return use(std::integral_constant<int, 0>());
+  if (p == 1) return use(std::integral_constant<int, 1>());
+  if (p == 2) return use(std::integral_constant<int, 2>());
+  if constexpr (std::is_same_v<LPPOOL_ELEMENT, Float32>) {
+    if (p == 3) return use(std::integral_constant<int, 3>());
+    if (p == 5) return use(std::integral_constant<int, 5>());
   }
+  return use(std::integral_constant<int, 0>());
 }
 
 void LPPOOL_GLOBAL_ENTRY(const void* x, void* y, std::int64_t planes, std::int64_t size, const LpNorm& norm,

@@ -79,7 +79,7 @@ class LineFinisher {
       while (j + lanes() <= n && can_check_runs<Type, P>(rounding_)) {
         const std::int64_t end = std::min(j + kRun * lanes(), n / lanes() * lanes());
         RunCheck<Type, P> check(rounding_);
-        for (std::int64_t i = j; i < end; i += lanes()) finish_quickly(sum(i).hi, y + i, check);
+        for (std::int64_t i = j; i < end; i += lanes()) store_quickly(sum(i).hi, y + i, check);
         if (!check.passed()) finish_with_care(sum, j, end, y);
         j = end;
       }
@@ -89,13 +89,6 @@ class LineFinisher {
   }
 
 #if LPPOOL_QUICK_ROOT
-  // One vector of outputs without a branch.
-  static HWY_INLINE void finish_quickly(Vd sum, T* y, RunCheck<Type, P>& check) {
-    const Vd r = P == 1 ? sum : quick_sqrt(sum);
-    Type::store(r, y);
-    check.look(r);
-  }
-
   // All outputs of some lines; false if any of them needs a closer look. Zero sums do not.
   template <class Sum>
   HWY_INLINE bool finish_lines(const Sum& sum, Line line, std::int64_t line_step, std::int64_t count, T* y,

@@ -19,11 +19,11 @@
 
 #include "lppool/base/checked.h"
 #include "lppool/kernels/box_scratch-inl.h"
-#include "lppool/kernels/squares-inl.h"
 #include "lppool/kernels/job.h"
 #include "lppool/kernels/line_pool-inl.h"
 #include "lppool/kernels/lines-inl.h"
 #include "lppool/kernels/scan-inl.h"
+#include "lppool/kernels/squares-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace lppool::kernels {

@@ -286,6 +286,14 @@ class RunCheck {
   hn::Vec<U32> low_, high_;
 };
 
+// A vector of outputs from their sums, stored without a branch; what `check` has not passed at the end means nothing.
+template <class Type, int P>
+HWY_INLINE void store_quickly(Vd sum, typename Type::Storage* y, RunCheck<Type, P>& check) {
+  const Vd r = P == 1 ? sum : quick_sqrt(sum);
+  Type::store(r, y);
+  check.look(r);
+}
+
 // Whether the errors of the sums are small enough for RunCheck.
 template <class Type, int P>
 bool can_check_runs(const Rounding& plan) {

@@ -58,9 +58,11 @@ bool pool_squares(const Powers<Type, P>& powers, const Rounding& rounding,
       const std::int64_t at = std::min(j, s.out - n);
       const Vd now = next;
       next = sum(std::min(j + n, s.out - n));
-      const Vd root = P == 1 ? now : quick_sqrt(now);
-      Type::store(root, y + at);
-      if (!certain) check.look(root);
+      if (certain) {
+        Type::store(now, y + at);
+      } else {
+        store_quickly(now, y + at, check);
+      }
     }
   }
   return certain || check.passed();

@@ -21,6 +21,22 @@ Model model_with_function(std::vector<Attribute> call_attributes) {
   return model;
 }
 
+// A call of the last of `levels` functions, each of which calls the one before twice: 2^levels nodes from a small file.
+Model doubling_functions(int levels) {
+  Model model = model_with_function({});
+  model.functions.clear();
+  for (int level = 0; level < levels; ++level) {
+    const std::string inner = level == 0 ? "LpPool" : "F" + std::to_string(level - 1);
+    const std::string domain = level == 0 ? "" : "local";
+    Function f = make_function("F" + std::to_string(level), {"a"}, {"b"},
+                               {make_node(inner, "a", "t", {}, domain), make_node(inner, "t", "b", {}, domain)});
+    f.opset_imports.push_back({"local", 1});
+    model.functions.push_back(std::move(f));
+  }
+  model.graph->nodes = {make_node("F" + std::to_string(levels - 1), "x", "y", {}, "local")};
+  return model;
+}
+
 }  // namespace
 
 TEST_CASE("A function call is replaced by its body under the caller's names", "[bind]") {
@@ -61,53 +77,25 @@ TEST_CASE("A function that calls itself meets the limit, not the end of the stac
 }
 
 TEST_CASE("Functions that multiply meet the limit on nodes", "[bind]") {
-  // 20 levels of two calls each: a million nodes from a small file.
-  Model model = model_with_function({});
-  model.functions.clear();
-  for (int level = 0; level < 20; ++level) {
-    const std::string inner = level == 0 ? "LpPool" : "F" + std::to_string(level - 1);
-    const std::string domain = level == 0 ? "" : "local";
-    Function f = make_function("F" + std::to_string(level), {"a"}, {"b"},
-                               {make_node(inner, "a", "t", {}, domain), make_node(inner, "t", "b", {}, domain)});
-    f.opset_imports.push_back({"local", 1});
-    model.functions.push_back(std::move(f));
-  }
-  model.graph->nodes = {make_node("F19", "x", "y", {}, "local")};
+  const Model model = doubling_functions(20);
   CHECK_THROWS_AS(bind_model(model, {100, 10'000}), Error);
 }
 
 TEST_CASE("Functions whose calls copy long names or attributes over and over meet the limit on bytes", "[bind]") {
-  // 14 levels of two calls each, 32766 nodes: names grow by 2000 bytes a level, or each inner node has 100000 numbers.
+  // 32766 nodes: names grow by 2000 bytes a level, or each inner node has 100000 numbers.
   const bool names = GENERATE(true, false);
   CAPTURE(names);
-  Model model = model_with_function({});
-  model.functions.clear();
-  for (int level = 0; level < 14; ++level) {
-    const std::string inner = level == 0 ? "LpPool" : "F" + std::to_string(level - 1);
-    const std::string domain = level == 0 ? "" : "local";
-    std::vector<Attribute> attributes;
-    if (!names && level == 0) attributes.push_back(attr_ints("kernel_shape", std::vector<std::int64_t>(100'000, 1)));
-    Function f = make_function("F" + std::to_string(level), {"a"}, {"b"},
-                               {make_node(inner, "a", "t", attributes, domain), make_node(inner, "t", "b", attributes, domain)});
+  Model model = doubling_functions(14);
+  for (Function& f : model.functions) {
     for (std::size_t i = 0; names && i < 2; ++i) f.nodes[i].name = std::string(2000, i == 0 ? 'x' : 'y');
-    f.opset_imports.push_back({"local", 1});
-    model.functions.push_back(std::move(f));
   }
-  model.graph->nodes = {make_node("F13", "x", "y", {}, "local")};
+  for (Node& node : model.functions.front().nodes) {
+    if (!names) node.attributes.push_back(attr_ints("kernel_shape", std::vector<std::int64_t>(100'000, 1)));
+  }
   CHECK_THROWS_WITH(bind_model(model), Catch::Contains("more than 536870912 bytes of names and attributes"));
 }
 
 TEST_CASE("Functions that would multiply past any memory are refused before anything is made", "[bind]") {
-  Model model = model_with_function({});
-  model.functions.clear();
-  for (int level = 0; level < 90; ++level) {  // 2^90 nodes
-    const std::string inner = level == 0 ? "LpPool" : "F" + std::to_string(level - 1);
-    const std::string domain = level == 0 ? "" : "local";
-    Function f = make_function("F" + std::to_string(level), {"a"}, {"b"},
-                               {make_node(inner, "a", "t", {}, domain), make_node(inner, "t", "b", {}, domain)});
-    f.opset_imports.push_back({"local", 1});
-    model.functions.push_back(std::move(f));
-  }
-  model.graph->nodes = {make_node("F89", "x", "y", {}, "local")};
+  const Model model = doubling_functions(90);  // 2^90 nodes
   CHECK_THROWS_WITH(bind_model(model), Catch::Contains("more than 1000000 nodes"));
 }
